@@ -4,7 +4,6 @@ import sys
 
 
 def main() -> int:
-    """Run the command that was typed; returns the exit status."""
     try:
         from kanon.cli.signals import raise_signals
 
@@ -21,7 +20,6 @@ def main() -> int:
 
 
 def _prepare() -> None:
-    """Get streams and the collection of garbage ready."""
     import atexit
     import gc
     import io

@@ -104,7 +104,6 @@ class Parts(Mapping[str, ModuleType]):
 
 
 def _name_of(module: ModuleType) -> str:
-    """The name on the card of a module; none of one without a card."""
     card = getattr(module, "CARD", None)
     return card.name if isinstance(card, Card) else ""
 

@@ -361,7 +361,6 @@ class Plan(Strict):
         return composed_metrics(self.metrics)
 
     def _made(self, place: int, part: ModelPlan) -> Model:
-        """A model of the list, with its column."""
         key = f"privacy.{place}"
         column = None
         if part.looks_at_column:
@@ -372,7 +371,6 @@ class Plan(Strict):
             raise error.within(f"Plan key {key}") from None
 
     def _sensitive(self, key: str, named: str | None) -> str:
-        """The sensitive column that a key names, or the only one."""
         known = self.roles.columns(Role.SENSITIVE)
         if named is None and len(known) == 1:
             return known[0]
@@ -440,7 +438,6 @@ class Plan(Strict):
             )
 
     def _check_options(self) -> None:
-        """That the algorithm knows what was chosen for it."""
         chosen = self.algorithm
         for parameter in parameters_of(chosen.name):
             given = chosen.options.get(parameter.name, parameter.default)
@@ -469,7 +466,6 @@ class Plan(Strict):
 
 
 def _plan_error(error: ValidationError) -> PlanError:
-    """The first problem of a plan in one sentence."""
     first = error.errors(include_url=False)[0]
     kind, given = first["type"], first.get("input")
     path = _path(first["loc"])

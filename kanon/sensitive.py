@@ -222,7 +222,6 @@ def _counted(
     counts: np.ndarray,
     n_classes: int,
 ) -> Sensitive:
-    """Sum counts by class and value."""
     width = max(len(values), 1)
     keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
     found, place = np.unique(keys, return_inverse=True)

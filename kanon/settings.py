@@ -135,7 +135,6 @@ def _read(own: str) -> Settings:
 
 
 def _values(path: Path) -> dict[str, Any]:
-    """What a settings file says, each value checked."""
     place = f"The settings file {quoted(path.name)}"
     try:
         content, size = read_up_to(MEGABYTE, path)

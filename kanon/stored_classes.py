@@ -34,12 +34,10 @@ class ClassSizes:
 
     @property
     def n_classes(self) -> int:
-        """The number of all classes."""
         return int(self.classes.sum())
 
     @property
     def n_records(self) -> int:
-        """The number of their records."""
         return int(self.sizes @ self.classes)
 
     def at_least(self, k: int) -> ClassSizes:
@@ -82,7 +80,6 @@ class TupleNumbers:
             self.numbers.append({j: number[j] for j in run})
 
     def place(self, column: int) -> tuple[int, int]:
-        """Which number holds a column, and what one of it counts there."""
         for place, number in enumerate(self.numbers):
             if column in number:
                 return place, number[column]
@@ -122,8 +119,6 @@ def below(tree: Hierarchy, node: int) -> np.ndarray:
 
 
 class StoredGroups(ABC):
-    """Classes at some levels, as a table that the engine keeps."""
-
     sizes: ClassSizes  # how many classes have how many records
 
     @abstractmethod
@@ -145,15 +140,12 @@ class StoredGroups(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PartCells:
-    """What a part of a table holds."""
-
     # per quasi-identifier the number of its classes, and of its records, at each node
     classes: tuple[np.ndarray, ...]
     records: tuple[np.ndarray, ...]
 
     @property
     def n_classes(self) -> int:
-        """The number of its classes."""
         return int(self.classes[0].sum())
 
 
@@ -197,7 +189,6 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
-        """Their hierarchies."""
         return self._whole.hierarchies
 
     @property
@@ -217,7 +208,6 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def refusal(self) -> PlanError:
-        """That the classes are too many for what was asked."""
         return too_many_classes(self._number)
 
     @property
@@ -227,12 +217,10 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def n_classes(self) -> int:
-        """E."""
         return self._number
 
     @property
     def n_records(self) -> int:
-        """n."""
         return self._whole.n_records
 
     @property
@@ -242,7 +230,6 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def numbers(self) -> TupleNumbers:
-        """How the engine numbers tuples: by the nodes of the hierarchies."""
         return TupleNumbers([tree.n_nodes for tree in self.hierarchies])
 
     @property
@@ -266,8 +253,6 @@ class StoredClasses(EquivalenceClasses, ABC):
 
 
 class PartMerge(Protocol):
-    """Merges the classes of a part."""
-
     @property
     def schema(self) -> pa.Schema:
         """The columns that go back."""
@@ -282,6 +267,5 @@ def released_stay(recoding: Recoding) -> bool:
 
 
 def too_many_classes(number: int) -> PlanError:
-    """That a table has more classes than come here, whatever wanted them."""
     what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
     return PlanError(exceeded("classes", what))

@@ -77,7 +77,6 @@ def _prepared(
 
 
 def _settings() -> Iterator[dict[str, Any]]:
-    """Every algorithm with every choice of its own."""
     for name in algorithms():
         found: dict[str, Any] = {"name": name}
         if name == "levels":
@@ -91,12 +90,10 @@ def _settings() -> Iterator[dict[str, Any]]:
 
 
 def _merges(module: ModuleType) -> bool:
-    """Whether an algorithm uses the kernels of merging."""
     return module.CARD.family == "merging" or hasattr(module, "merge_chosen")
 
 
 def warm_rest() -> None:
-    """Compile whatever is not kept yet, one after the other: behind the page of a first visit."""
     if not all_is_compiled():
         # The first result has what it needs of merging; the rest of it takes longest.
         for names in reversed(_halves()):

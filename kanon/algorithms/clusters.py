@@ -21,7 +21,6 @@ _CLUSTERED = 0.5
 
 
 def table_of(task: Task) -> ClusteringInput:
-    """The classes of a task, copied, and the hierarchies in arrays of one width."""
     classes = task.classes
     trees = classes.hierarchies
     parents, depths = in_one_width(task)
@@ -39,7 +38,6 @@ def table_of(task: Task) -> ClusteringInput:
 
 
 def meeting_of(table: ClusteringInput) -> Meeting:
-    """Room for what it costs a tuple to meet others; nothing has met yet."""
     m = len(table.sizes)
     return Meeting(
         values=np.full(m, -1, dtype=np.int64),
@@ -73,7 +71,6 @@ def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarra
 def join_nearest(
     table: ClusteringInput, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
 ) -> None:
-    """Let classes join the cluster that costs least to widen by them, one after the other."""
     meeting, done = meeting_of(table), False
     while not done:
         done = join_some(table, clusters, meeting, queue, below, LOOKS)
@@ -87,7 +84,6 @@ def join_nearest(
 def finished(
     task: Task, progress: Progress, cluster: Callable[[Progress], tuple[np.ndarray, int]]
 ) -> Recoding:
-    """The recoding of a clustering algorithm for ``task.k`` and all the models of the task."""
     task.check()
     share = _CLUSTERED if task.others else 1.0
     targets, steps = cluster(stretch(progress, 0.0, share))

@@ -33,7 +33,6 @@ class DistinctGroups:
 
 
 def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
-    """Find all groups of at least k records."""
     classes, k = task.classes, task.k
     lattice, raised, halves, table, full = room_for_every_class(classes)
     left = np.concatenate(
@@ -75,7 +74,6 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
 
 
 def _room(classes: int, groups: int) -> FoundGroups:
-    """Room for so many groups."""
     places = 1 << (2 * groups - 1).bit_length()
     return FoundGroups(
         np.zeros(places, dtype=np.int64),

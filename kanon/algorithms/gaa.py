@@ -72,7 +72,6 @@ def check(task: Task) -> None:
 
 
 def _separable(task: Task) -> bool:
-    """Whether the choice of a partner depends on the two classes alone."""
     return not LOOKS_AT[task.strategy] or task.scope == "class"
 
 
@@ -95,7 +94,6 @@ def number_of_parts(task: Task) -> int:
 
 
 def _power_for(size: int, most: int) -> int:
-    """The power of two of parts of so many classes at most, about."""
     return int(2 ** (-(-size // most) - 1).bit_length())
 
 

@@ -102,7 +102,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def _satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
-    """Which levels satisfy for each of the subsets of a size, given those of all smaller ones."""
     shapes = [tuple(lattice.shape[j] for j in subset) for subset in subsets]
     ends = list(accumulate(map(math.prod, shapes), initial=0))
     flat = np.zeros(ends[-1], dtype=bool)  # all of them one after the other

@@ -75,7 +75,6 @@ class Lattice:
     # --- the shape ------------------------------------------------------------------------------
     @property
     def bottom(self) -> Node:
-        """The node that raises nothing."""
         return (0,) * len(self.tops)
 
     @cached_property
@@ -100,7 +99,6 @@ class Lattice:
         return self.at_height_between(self.bottom, self.tops, height)
 
     def at_height_between(self, low: Node, high: Node, height: int) -> Iterator[Node]:
-        """The nodes between two others, so many steps above the lower one, in canonical order."""
         rest = [sum(high[j:]) - sum(low[j:]) for j in range(len(high) + 1)]
 
         def go(j: int, left: int, before: Node) -> Iterator[Node]:
@@ -115,7 +113,6 @@ class Lattice:
             yield from go(0, height, ())
 
     def node_at(self, place: int) -> Node:
-        """The node of a place in canonical order."""
         return tuple(
             place // step % size for step, size in zip(self._steps, self.shape, strict=True)
         )
@@ -139,7 +136,6 @@ class Lattice:
         return tuple(slice(level, None) for level in node)
 
     def down_set(self, node: Node) -> tuple[slice, ...]:
-        """The node and all below it, in an array of the lattice's shape."""
         return tuple(slice(0, level + 1) for level in node)
 
     # --- what is counted ------------------------------------------------------------------------
@@ -187,7 +183,6 @@ class Lattice:
 
     @cached_property
     def values_left(self) -> list[list[int]]:
-        """Per quasi-identifier and level the number of distinct values that the table then has."""
         occurring = list(map(np.flatnonzero, self.task.classes.cells))
         return [
             [len(np.unique(row[nodes])) for row in raised]
@@ -195,11 +190,9 @@ class Lattice:
         ]
 
     def distinct(self, node: Node) -> list[int]:
-        """The number of distinct values of each quasi-identifier at a node."""
         return [left[level] for left, level in zip(self.values_left, node, strict=True)]
 
     def targets(self, node: Node) -> np.ndarray:
-        """Per class the tuple that it is raised to. Shape (E, m)."""
         return targets_at(self.task.classes, self.raised, node)
 
     def release(self, node: Node, walk: Sequence[Node] = ()) -> Recoding:
@@ -221,7 +214,6 @@ class Lattice:
         return self.lost_by(self.task.potentials)
 
     def lost_by(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The same as other potentials count. Shapes (h_j,)."""
         return lost_per_level(self.task.classes, potentials, self.raised)
 
     @cached_property
@@ -243,7 +235,6 @@ class Lattice:
 
     # --- inside ---------------------------------------------------------------------------------
     def _place(self, node: Node) -> int:
-        """The place of a node in canonical order."""
         return sum(map(mul, node, self._steps))
 
     def _evaluated(self, node: Node) -> Evaluation:
@@ -251,7 +242,6 @@ class Lattice:
         return self._with_others(node, found) if self._others else found
 
     def _with_others(self, node: Node, found: Evaluation) -> Evaluation:
-        """The same, where classes can break other models than k."""
         if found.suppressed > self.limit and not self.thorough:  # it fails already
             return found
         whole = self._counts.recoded(node)

@@ -23,8 +23,6 @@ _MOST_PART_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the classes at a node amount to, for one task."""
-
     # the records in classes that break the models: those that would have to be suppressed
     suppressed: int
     # the number of classes that meet them, and of all classes
@@ -42,8 +40,6 @@ _FIELDS = len(fields(Evaluation))
 
 
 class NodeCounts(Protocol):
-    """What a search asks of the classes at a node, for one task."""
-
     def exceeds(self, node: Node, most: int) -> bool:
         """Whether the classes of fewer than k records hold more than so many records."""
 
@@ -115,11 +111,9 @@ class CountsHere:
         self._snapshot_bytes = 0
 
     def exceeds(self, node: Node, most: int) -> bool:
-        """Whether the classes of fewer than k records hold more than so many records."""
         return self._count(node, most) < 0
 
     def evaluation(self, node: Node) -> Evaluation:
-        """What the classes amount to, by k alone."""
         self._count(node, self._records)
         left, right = self._halves
         left_part, left_worth, n_left = left.parts(_of(node, left.columns))
@@ -131,7 +125,6 @@ class CountsHere:
         return Evaluation(*self._found.tolist())
 
     def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        """The sizes of the classes, each once and rising, and how many classes have each."""
         number = self._count(node, self._records)
         return np.unique(self._runs.counts[:number], return_counts=True)
 
@@ -145,7 +138,6 @@ class CountsHere:
     def _halved(
         self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray]
     ) -> tuple[Half, Half]:
-        """The quasi-identifiers in two halves of about as many combinations of levels."""
         trees, tops = classes.hierarchies, [len(row) - 1 for row in self._raised]
         order = sorted(range(len(tops)), key=lambda j: -tops[j])
         sides: tuple[list[int], list[int]] = ([], [])
@@ -188,7 +180,6 @@ class CountsHere:
         return number
 
     def _nearest(self, node: Node) -> ClassRuns:
-        """The classes of a node at or below this one: those of which there are the fewest."""
         known = len(self._snapshots)
         if known:
             below = (self._snapshot_levels[:known] <= np.array(node)).all(axis=1)
@@ -198,7 +189,6 @@ class CountsHere:
         return self._whole
 
     def _remember(self, node: Node, n_left: int, number: int, counted: int) -> None:
-        """Keep the classes of a node to count those above it from, where that saves half."""
         known = len(self._snapshots)
         ends = n_left, n_left + 1, number, number
         some = [each[:end] for each, end in zip(self._runs, ends, strict=True)]
@@ -223,7 +213,6 @@ def _joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
 
 
 def _in_runs(counts: np.ndarray, left: Half, right: Half) -> ClassRuns:
-    """The original classes in runs of one first half each."""
     order = np.argsort(left.of_class, kind="stable")
     sizes = np.bincount(left.of_class, minlength=len(left.tuples))
     return ClassRuns(

@@ -85,14 +85,12 @@ def heights(shape: Sequence[int]) -> np.ndarray:
 
 
 def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
-    """About how many nodes the largest level of the lattice has, for many quasi-identifiers."""
     spread = sum((tree.height**2 - 1) / 12 for tree in hierarchies)
     whole = float(n_nodes(hierarchies))
     return whole / math.sqrt(2 * math.pi * spread) if spread else whole
 
 
 def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
-    """Check that a lattice is small enough to be searched completely."""
     size = n_nodes(hierarchies)
     if size > MOST_NODES:
         raise PlanError(

@@ -155,7 +155,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def _thorough(task: Task, progress: Progress) -> Recoding:
-    """The better of two sweeps, improved."""
     first, second = _SHARES
     walk = finished(task, walked(task, stretch(progress, 0, first)))
     order = finished(task, in_group_order(task, stretch(progress, first, second)))

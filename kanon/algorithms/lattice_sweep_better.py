@@ -96,7 +96,6 @@ def _trees(task: Task) -> Trees:
 def _shared(
     recoding: Recoding, task: Task, lattice: LatticeArrays, trees: Trees, pool: Pool
 ) -> Shared:
-    """The classes of a release, each raised no further than its tuples need."""
     size, m = lattice.nodes.shape
     shared = Shared(
         own_potentials(task),
@@ -121,7 +120,6 @@ def _dearest(shared: Shared) -> np.ndarray:
 
 
 def _targets(shared: Shared) -> np.ndarray:
-    """Per tuple what its class is raised to."""
     targets = np.empty_like(shared.nodes)
     for each in np.flatnonzero(shared.head >= 0).tolist():
         member = int(shared.head[each])

@@ -33,7 +33,6 @@ _SHARES = (0.1, 0.5, 0.95)
 
 
 def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
-    """A release of which every class is a group that good prices favour, if it costs less."""
     first, second, third = _SHARES
     groups = distinct_groups(task, stretch(progress, 0, first))
     if groups is None:

@@ -19,8 +19,6 @@ from kanon.recoding import Recoding, Trace
 
 @dataclass(frozen=True, eq=False)
 class JoinedClasses:
-    """What came of the classes that a sweep left over."""
-
     # what was released before, and the classes that were left over as suppressed ones
     before: Recoding
     # per class the released class that it is part of now, as a position in ``before``
@@ -37,7 +35,6 @@ def with_the_rest(
     trace: Trace,
     progress: Progress = no_progress,
 ) -> Recoding:
-    """The release after every class that is left over joined a released one."""
     classes = task.classes
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
@@ -50,7 +47,6 @@ def with_the_rest(
 
 
 def merging_on(task: Task) -> Task:
-    """The task by which is merged on what no class could take: by cost, with k as a model."""
     models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
     return replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
 
@@ -58,7 +54,6 @@ def merging_on(task: Task) -> Task:
 def joined_one_by_one(
     task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
 ) -> JoinedClasses:
-    """Let every class that is left over join a released one, where one can take it."""
     classes = task.classes
     before = Recoding.from_targets(classes, targets, suppressed=remain)
     given = np.array(classes.nodes, dtype=np.int32, order="C")
@@ -102,14 +97,12 @@ def _costs(
     joined: np.ndarray,
     potentials: Sequence[np.ndarray],
 ) -> np.ndarray:
-    """What it costs a tuple to join each class; see :func:`joining_costs`."""
     costs = np.empty_like(counts)
     joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), joined, costs)
     return costs
 
 
 def _meet(task: Task, members: np.ndarray) -> bool:
-    """Whether some classes, as one, meet the models beside k-anonymity."""
     classes, as_one = task.classes, np.zeros(len(members), dtype=np.int64)
     whole = classes.regrouped(
         classes.nodes[members[:1]],

@@ -37,8 +37,6 @@ _OFTEN = 0.05  # seconds between two reports of progress
 
 @dataclass(frozen=True, eq=False)
 class SweepState:
-    """Where a walk ended."""
-
     targets: np.ndarray  # per class the tuple it was released as
     at: np.ndarray  # per class the node at which it was released, by its place in canonical order
     visited: int  # how many nodes were grouped
@@ -51,7 +49,6 @@ class SweepState:
 
 
 def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
-    """The classes and the lattice of levels above them, as the kernels know it."""
     raised = [raised_to(tree) for tree in classes.hierarchies]
     levels = [len(table) for table in raised]
     # The more even the halves, the fewer groups have to be made and kept.
@@ -82,14 +79,12 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
 
 
 def _distinct(classes: EquivalenceClasses, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct tuples of some quasi-identifiers, and per class which is its own."""
     sizes = [tree.n_nodes for tree in classes.hierarchies[first:end]]
     tuples, _, of = group_tuples(classes.nodes[:, first:end], classes.counts, sizes)
     return np.array(tuples, dtype=np.int32, order="C"), of.astype(np.uint32)
 
 
 def room_for_halves(lattice: LatticeArrays) -> Halves:
-    """Room for the groups of both halves, bounded."""
     first, last = len(lattice.first), len(lattice.last)
     most = max(1, _MOST_BYTES // (4 * max(first + last, 1)))
     one, other = (min(int(part), most) for part in lattice.parts)
@@ -102,7 +97,6 @@ def room_for_halves(lattice: LatticeArrays) -> Halves:
 
 
 def room_for_groups(size: int) -> GroupTable:
-    """Room to group so many classes."""
     places = 1 << max(4, (2 * size - 1).bit_length())
     return GroupTable(
         np.zeros(places, dtype=np.int64),
@@ -118,7 +112,6 @@ def room_for_groups(size: int) -> GroupTable:
 def room_for_every_class(
     classes: EquivalenceClasses,
 ) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTable, bool]:
-    """The lattice, and room to group all classes; whether all halves could be grouped before."""
     lattice, raised = lattice_above(classes)
     size = classes.n_classes
     halves, table = room_for_halves(lattice), room_for_groups(size)
@@ -129,7 +122,6 @@ def room_for_every_class(
 def targets_at(
     nodes: np.ndarray, at: np.ndarray, raised: Sequence[np.ndarray], own: np.ndarray
 ) -> np.ndarray:
-    """What nodes of the lattice make of tuples. Shape (E, m), int32."""
     targets = nodes.copy()
     rest = np.where(own, 0, at)
     for j in range(len(raised) - 1, -1, -1):
@@ -204,7 +196,6 @@ def _half(
     of: np.ndarray,
     counts: np.ndarray,
 ) -> WalkedHalf:
-    """A half of the quasi-identifiers before the walk."""
     size = len(tuples)
     return WalkedHalf(
         tuples,

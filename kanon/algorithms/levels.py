@@ -24,7 +24,6 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that levels were chosen."""
     if task.node is None:
         raise PlanError(
             f"{CARD.title}: choose a node on the page Lattice and press 'Use this one'; in a plan, "
@@ -34,7 +33,6 @@ def check(task: Task) -> None:
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
-    """The full-domain release at the node that the task names."""
     task.check()
     check(task)
     assert task.node is not None

@@ -20,8 +20,6 @@ _NAMED = 50  # sets of more texts are named by their first and their last
 
 
 class Span(NamedTuple):
-    """A range of ranks, and what its label shows: its bounds unless they are open, its mean."""
-
     low: int
     high: int
     open_low: bool = False
@@ -53,7 +51,6 @@ class ValueOrder:
 
     @classmethod
     def of(cls, tree: Hierarchy) -> ValueOrder:
-        """The line of a hierarchy."""
         leaves = tree.n_leaves
         named = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
         sizes = numbers([tree.labels[place] for place in named])
@@ -87,7 +84,6 @@ class ValueOrder:
         return self.rank[self.by_rank]
 
     def leaves(self, low: int, high: int) -> np.ndarray:
-        """The leaves from one rank to another, in their order on the line."""
         first = np.searchsorted(self._ranks, low)
         last = np.searchsorted(self._ranks, high, side="right")
         return self.by_rank[first:last]
@@ -100,7 +96,6 @@ class ValueOrder:
 
     @cached_property
     def has_extremes(self) -> bool:
-        """Whether ranks go by size or time: sets of other texts have no bounds to open."""
         leaves = [self.tree.labels[leaf] for leaf in self.leaves(0, self.last_value)]
         times = None if self.numeric else moments(leaves)
         return self.numeric or (times is not None and times == sorted(times))

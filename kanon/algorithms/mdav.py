@@ -261,7 +261,6 @@ def columns_of(classes: EquivalenceClasses) -> list[NumberedColumn]:
 
 
 def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.ndarray]:
-    """The columns as numbers, and the group of each class."""
     check(task)
     classes = task.classes
     size, n = classes.n_classes, classes.n_records

@@ -20,8 +20,6 @@ _OFTEN = 64  # merges between two reports of progress
 
 @dataclass(frozen=True, eq=False)
 class ContinuedMerging:
-    """How merging went on for the models of a task."""
-
     before: EquivalenceClasses  # the R classes that it began with
     # per merge the class that broke a model, its partner, and a third class that already had the
     # merged tuple (-1 if none)
@@ -55,7 +53,6 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
 def continued(
     before: EquivalenceClasses, task: Task, progress: Progress = no_progress
 ) -> ContinuedMerging:
-    """The merges that :func:`repaired` makes; none where no class breaks a model."""
     breaks = broken(task.models, before)
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)

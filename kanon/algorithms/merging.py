@@ -62,7 +62,6 @@ _AT = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 def merge_greedily(
     task: Task, first_below_k: bool = False, progress: Progress = no_progress
 ) -> MergePath:
-    """Merge classes until every one of them holds k records."""
     task.check()
     classes = task.classes
     size = classes.n_classes
@@ -90,7 +89,6 @@ def merge_greedily(
 def begin(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
 ) -> tuple[Merging, Rules, StrategyView | None]:
-    """A run in which the given classes live and nothing is merged yet."""
     rules = _rules(task, classes, first_below_k, any_size)
     work = _begun(classes, rules)
     looking = _looking(task, classes) if LOOKS_AT[task.strategy] else None
@@ -130,7 +128,6 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
 
 
 def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_size: bool) -> Rules:
-    """What the kernel has to know, the hierarchies in arrays of one width."""
     hierarchies = classes.hierarchies
     shape = len(hierarchies), max(tree.n_nodes for tree in hierarchies)
     parents = np.full(shape, -1, dtype=np.int32)
@@ -157,7 +154,6 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
 
 
 def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
-    """What a strategy that does not go by cost alone sees of the classes."""
     at = _AT[LOOKS_AT[task.strategy]]
     whole = task.scope == "table"
     seen = classes.n_classes
@@ -197,7 +193,6 @@ def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
 
 
 def _no_groups(seen: int) -> Groups:
-    """Room for the groups of so many classes and of those that are made of them."""
     return Groups(
         of=_places(2 * seen),
         following=_candidates(2 * seen),
@@ -221,7 +216,6 @@ def _no_groups(seen: int) -> Groups:
 
 
 def _places(size: int) -> np.ndarray:
-    """Room for so many small numbers."""
     return np.zeros(size, dtype=np.int32)
 
 
@@ -231,7 +225,6 @@ def _candidates(size: int) -> np.ndarray:
 
 
 def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values in a few buckets of about the same share; the share of every set of buckets."""
     bucket = np.zeros(len(total), dtype=np.int32)
     filled = np.zeros(_BUCKETS)
     for value in np.argsort(-total, kind="stable"):
@@ -242,7 +235,6 @@ def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
-    """Room for a whole run, and the original classes in it."""
     size, m = classes.nodes.shape
     seed, values = rules.seed, rules.depths.shape
     nodes = np.zeros((2 * size, m), dtype=np.int32)

@@ -144,8 +144,6 @@ class Cut:
 
 
 class _Made(NamedTuple):
-    """Some cuts as the run remembers them."""
-
     starts: np.ndarray  # where the region starts in the order of the classes, shape (C,)
     told: np.ndarray  # what the kernel told about the cut, shape (C, 5)
     ends: np.ndarray  # where each part ends, shape (sum of parts,)
@@ -360,7 +358,6 @@ def _partition(
 def _values(
     classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool
 ) -> MondrianInput:
-    """What the kernel has to know, the hierarchies in arrays of one width."""
     shape = len(lines), max(line.tree.n_nodes for line in lines)
     at, place = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     parents, first = (np.full(shape, -1, dtype=np.int64) for _ in range(2))
@@ -418,7 +415,6 @@ def _allowed(
 def _as_ranges(
     task: Task, line: ValueOrder, nodes: np.ndarray, starts: np.ndarray, counts: np.ndarray
 ) -> tuple[Hierarchy, np.ndarray]:
-    """Per region the one value that it has, the root if it has all, or a range; and their tree."""
     released, low, high = line.spans(nodes, starts)
     outward = task.option(RANGES) == "outward" and line.has_extremes
     if outward and not is_flat(line.tree):

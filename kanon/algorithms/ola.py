@@ -80,7 +80,6 @@ def search(lattice: Lattice, known: NodeTags, told: Told = nobody) -> None:
 
 
 def _between(lattice: Lattice, known: NodeTags, low: Node, high: Node, told: Told) -> None:
-    """Find what satisfies between a node and one above it that does."""
     if known.satisfying[low]:
         return
     height = sum(high) - sum(low)

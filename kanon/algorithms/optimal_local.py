@@ -185,7 +185,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def _better(best: _Best, task: Task, groups: DistinctGroups, solved: Solved, below: int) -> _Best:
-    """The best release and bound after all releases that lose less than so much were searched."""
     release, loss, none_less = best.release, best.loss, solved.bound
     if solved.into is not None:
         found = improved(_released(task, groups, solved.into), task)
@@ -198,7 +197,6 @@ def _better(best: _Best, task: Task, groups: DistinctGroups, solved: Solved, bel
 
 
 def _released(task: Task, groups: DistinctGroups, into: np.ndarray) -> Recoding:
-    """The release in which every class goes to some group."""
     nodes = task.classes.nodes
     raised = [raised_to(tree) for tree in task.classes.hierarchies]
     own = np.zeros(len(nodes), dtype=np.bool_)

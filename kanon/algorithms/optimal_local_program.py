@@ -31,8 +31,6 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Which class may go to which group."""
-
     who: np.ndarray  # the classes, group after group
     group: np.ndarray  # for each the place of its group among those that are left
     groups: np.ndarray  # the groups that are left, as numbers of the problem's
@@ -40,15 +38,12 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What the solver found."""
-
     into: np.ndarray | None  # per class the group of the problem that it goes to
     bound: float  # what no choice of these places loses less than
     done: bool  # whether nothing better is left to be found
 
 
 def places_below(prices: Prices, loss: float) -> Places:
-    """The places of all classes in all releases that lose less than so much."""
     problem, gain = prices.problem, prices.price * prices.scale - prices.problem.own
     groups, counts = problem.groups, problem.counts
     room = (1 + _SLACK) * loss - prices.bound()

@@ -66,7 +66,6 @@ def cuts_along(
     least: int,
     cells: CellsOfPart,
 ) -> tuple[list[PartCut], list[int]]:
-    """The cuts of :func:`partition`, found from what each part holds at each node."""
     cuts: list[PartCut] = []
     sizes = [cells(cuts, 0).n_classes]
     whole: set[int] = set()  # those that cannot be cut

@@ -59,7 +59,6 @@ def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
 
 
 def apart_up_to(classes: EquivalenceClasses, number: int) -> int:
-    """Up to which k so many parts are merged apart; see :func:`cut_for`."""
     n = classes.n_records
     return min(math.ceil(_CLASSES_LEFT * n / classes.n_classes), n // (_LEFT_IN_PART * number))
 
@@ -122,7 +121,6 @@ def _interleaved(
 def sampled_loss(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
 ) -> Partition:
-    """What it costs on a sample of the classes to merge them in parts, for every k."""
     chosen = np.arange(task.classes.n_classes)
     if len(chosen) > SAMPLE:
         # By their tuples: neither the order of the rows nor a generator's state matters.
@@ -140,7 +138,6 @@ def loss_on_sample(
     up_to: int,
     progress: Progress = no_progress,
 ) -> Partition:
-    """The same for a sample that was drawn."""
     _, cut = np.unique(part_of, return_inverse=True)
     least = int(np.bincount(cut, some.counts).min())
     one = replace(task, classes=some, k=min(task.k, some.n_records), models=())
@@ -154,7 +151,6 @@ def loss_on_sample(
 
 
 def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
-    """What the releases of a path have lost, as the task's potentials count."""
     left = node_sums(path, task.potentials)
     merges = np.searchsorted(path.smallest, ks, side="left")
     return (left[0] - left[merges]).astype(float)

@@ -57,8 +57,6 @@ if it loses nothing itself. What is summed exactly has so many bits less, for th
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Records to assign to groups."""
-
     groups: DistinctGroups
     counts: np.ndarray  # per class how many records are to be assigned
     own: np.ndarray  # per class the potential of its own tuple
@@ -70,16 +68,12 @@ class Assignment:
 
 @dataclass(frozen=True, eq=False)
 class _Some:
-    """Some of the groups: where their classes begin, those, and what the groups keep."""
-
     begin: np.ndarray
     members: np.ndarray
     kept: np.ndarray
 
 
 class Prices:
-    """Prices, which are made better step by step."""
-
     def __init__(self, problem: Assignment, price: np.ndarray) -> None:
         self.problem = problem
         self.scale = float(max(problem.own.max(initial=0), 1))
@@ -97,7 +91,6 @@ class Prices:
 
     @property
     def mean(self) -> float:
-        """The mean price of a record."""
         return float(self._counts @ self.price) / max(float(self._counts.sum()), 1.0)
 
     def bound(self, suppressing: bool = False) -> int:
@@ -153,14 +146,12 @@ class Prices:
         self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
 
     def of_near_groups(self, reach: float, most: int) -> Prices:
-        """The same for those groups alone that are worth something if all prices rise so far."""
         at, some, _ = self._near(reach, most)
         every = self.problem.groups
         groups = DistinctGroups(some.begin, some.members, every.kept[at], every.node[at])
         return self._going_on(replace(self.problem, groups=groups), self.used[at])
 
     def for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
-        """The same for some of the records, which may stay out of groups at less loss."""
         groups = replace(self.problem.groups, kept=kept)
         rest = replace(self.problem, counts=counts, highest=highest, groups=groups)
         return self._going_on(rest, self.used)
@@ -180,7 +171,6 @@ class Prices:
         return _Some(groups.begin, groups.members, kept)
 
     def _near(self, reach: float, most: int) -> tuple[np.ndarray, _Some, float]:
-        """The groups that are worth something if every price rises by a reach, and the reach."""
         groups, gain = self._all(), self._in_units(self.price) - (self.problem.own >> _DEAREST)
         at = np.arange(len(groups.kept))
         while True:
@@ -200,12 +190,10 @@ class Prices:
         return _Some(begin, members, groups.kept[chosen])
 
     def _valued(self, groups: _Some, price: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The bound, its subgradient, and which groups are worth something."""
         worth, used = self._weighed(groups, price - self._own)
         return float(self._counts @ price - worth.sum()), self._counts - used, worth > 0
 
     def _weighed(self, groups: _Some, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What groups are worth, and per class the records that those of some worth use."""
         kind, size = groups.kept.dtype, len(gain)
         worth = np.zeros(len(groups.kept), dtype=kind)
         cuts = np.searchsorted(groups.begin, np.linspace(0, groups.begin[-1], _PARTS + 1))
@@ -232,7 +220,6 @@ def least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
 
 
 def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_progress) -> Prices:
-    """Prices that prove a bound which further steps hardly raise."""
     counts, own = np.array(task.classes.counts), own_potentials(task)
     dearest = np.full_like(own, own.max() * min(task.k, 1 << _DEAREST))
     problem = Assignment(groups, counts, own, dearest, task.k)

@@ -95,11 +95,9 @@ class CellLoss:
         return lost + found.left
 
     def exactly(self, node: Node) -> int:
-        """The same without rounding; see :meth:`Lattice.exact_loss`."""
         return self._lattice.exact_loss(node, self._potentials)
 
     def bounds(self) -> np.ndarray:
-        """The losses with nothing suppressed."""
         return self._lattice.losses
 
     def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
@@ -116,19 +114,15 @@ class Discernibility:
         self._lattice = lattice
 
     def exactly(self, node: Node) -> int:
-        """Nothing is rounded."""
         return 0
 
     def of(self, node: Node, found: Evaluation) -> int:
-        """Squared sizes and n per suppressed record."""
         return found.squares + found.suppressed * self._lattice.task.classes.n_records
 
     def bounds(self) -> np.ndarray:
-        """Nothing is known yet."""
         return np.zeros(self._lattice.shape, dtype=np.int64)
 
     def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
-        """A class above is a union of classes, and a record costs at least its class's size."""
         above = bounds[self._lattice.up_set(node)]
         np.maximum(above, found.all_squares, out=above)
 
@@ -143,7 +137,6 @@ class ClassSize:
         self._lattice = lattice
 
     def exactly(self, node: Node) -> int:
-        """Nothing is rounded."""
         return 0
 
     def of(self, node: Node, found: Evaluation) -> Fraction:
@@ -154,11 +147,9 @@ class ClassSize:
         return Fraction(n_records - found.suppressed, found.classes)
 
     def bounds(self) -> np.ndarray:
-        """Nothing is known yet."""
         return np.zeros(self._lattice.shape)
 
     def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
-        """Every class above holds one of these, and all but the limit of the records are there."""
         most = self._lattice.task.classes.n_records - self._lattice.limit
         least = max(most, 0) / found.all_classes * (1 - 1e-12)  # no rounding above the bound
         above = bounds[self._lattice.up_set(node)]
@@ -166,7 +157,6 @@ class ClassSize:
 
 
 def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
-    """What a task's search minimises."""
     chosen = task.option(parameter)
     if chosen == "discernibility":
         return Discernibility(lattice)
@@ -174,7 +164,6 @@ def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
 
 
 def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
-    """The lattice of a task."""
     if task.options.get(LOSS.name) == "precision":
         task = with_precision(task)
     limit = default_limit if task.suppression is None else task.suppression
@@ -187,16 +176,12 @@ def with_precision(task: Task) -> Task:
 
 
 def check_full_domain(task: Task, title: str) -> None:
-    """Check that a search of the whole lattice can do what is asked for."""
     check_models(task, title, task.suppression or 0)
     check_size(task.classes.hierarchies, title)
 
 
 def complete_search(title: str) -> Callable[[Task], None]:
-    """The check of an algorithm that searches the whole lattice; see :func:`check_full_domain`."""
-
     def check(task: Task) -> None:
-        """Check that the search can do what is asked for."""
         check_full_domain(task, title)
 
     return check
@@ -243,7 +228,6 @@ class NodeTags:
         return False if self.failing[node] else None
 
     def check(self, node: Node) -> bool:
-        """Evaluate a node, and tag it and what follows from it."""
         satisfies = self._lattice.satisfies(node)
         self.tag(node, satisfies)
         return satisfies
@@ -333,7 +317,6 @@ def least_loss(
 
 
 def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recoding:
-    """The release at the node that a search found."""
     lattice.progress(1.0, "done")
     return lattice.release(node, walk)
 
@@ -349,7 +332,6 @@ def climb(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
 def release_by(
     search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
 ) -> Recoding:
-    """The release of least loss, by a search that finds out of every node whether it satisfies."""
     lattice = begin(task, progress)
     known = NodeTags(lattice)
     search(lattice, known)

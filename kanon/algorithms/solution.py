@@ -38,7 +38,6 @@ class Solution:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The k that were computed, rising; None if every k up to n can be looked up."""
         return tuple(sorted(self.finished)) if self.finished else None
 
     def at(self, k: int) -> Recoding:
@@ -54,7 +53,6 @@ class Solution:
 
 
 def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
-    """Run an algorithm on a task: what a worker process is given."""
     module = algorithm_named(algorithm)
     started = time.perf_counter()
     stored = task.classes.in_engine

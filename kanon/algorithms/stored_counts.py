@@ -31,7 +31,6 @@ class StoredCounts:
         self._last: tuple[Node, StoredGroups] | None = None
 
     def exceeds(self, node: Node, most: int) -> bool:
-        """Whether the classes of fewer than k records hold more than so many records."""
         if node not in self._sizes:
             # What exceeds at a node above does so here too, and many a node above is counted here.
             for other, counts in self._here.items():
@@ -46,7 +45,6 @@ class StoredCounts:
         return self._below_k(node) > most
 
     def evaluation(self, node: Node) -> Evaluation:
-        """What the classes amount to, by k alone."""
         here = self._counted_here(node)
         if here is not None:
             return here.evaluation(node)
@@ -69,7 +67,6 @@ class StoredCounts:
         return self._sizes[node].sizes, self._sizes[node].classes
 
     def recoded(self, node: Node) -> Recoding:
-        """All records at the node, none suppressed; kept by the engine."""
         return self._classes.at_levels(self._at(node), Trace())
 
     def _at(self, node: Node) -> list[np.ndarray]:
@@ -80,7 +77,6 @@ class StoredCounts:
         return every.n_records - every.at_least(self._k).n_records
 
     def _counted_here(self, node: Node) -> CountsHere | None:
-        """What counts the node here, if its classes, or those of one below it, are few enough."""
         while (known := self._nearest_here(node)) is None and node not in self._sizes:
             # Half-way there is a smaller table, from which the nodes around follow as well.
             start = self._start_for(node)
@@ -93,7 +89,6 @@ class StoredCounts:
         return next((found for other, found in self._here.items() if _is_below(other, node)), None)
 
     def _start_for(self, node: Node) -> Node:
-        """The node of the fewest classes that are kept, of those at or below this one."""
         below = [other for other in self._kept if _is_below(other, node)]
         return min(below, key=lambda one: self._kept[one].sizes.n_classes)
 

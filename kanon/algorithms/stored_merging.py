@@ -30,7 +30,6 @@ class MergePart:
     task: Task
 
     def __call__(self, table: pa.Table, progress: Progress) -> pa.Table:
-        """The table of a part with its released tuples."""
         keys = np.stack([table[f"key {place}"].to_numpy() for place in self._places], axis=1)
         nodes, counts = self._numbers.unpacked(keys), table["records"].to_numpy()
         order = np.lexsort(nodes.T[::-1])
@@ -47,7 +46,6 @@ class MergePart:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns that go back."""
         keys = [f"key {place}" for place in self._places]
         released = [f"released {place}" for place in self._places]
         whole = dict.fromkeys([*keys, "records", *released, "hash"], pa.int64())
@@ -68,7 +66,6 @@ def _signed(nodes: np.ndarray) -> np.ndarray:
 
 
 def check_stored(task: Task) -> None:
-    """Check that the merges do not need what the engine keeps."""
     if LOOKS_AT[task.strategy]:
         raise PlanError(
             f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
@@ -107,7 +104,6 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
 
 
 def _repaired(task: Task, found: StoredRecoding) -> StoredRecoding:
-    """What was merged, merged on for other models: its classes are few enough to come here."""
     if not task.others:
         return found
     released = found.released
@@ -116,7 +112,6 @@ def _repaired(task: Task, found: StoredRecoding) -> StoredRecoding:
 
 
 def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
-    """No classes, of the same quasi-identifiers."""
     nodes = np.zeros((0, len(classes.attributes)), dtype=np.int32)
     return EquivalenceClasses(
         classes.attributes, classes.hierarchies, nodes, np.zeros(0, dtype=np.int64)
@@ -126,7 +121,6 @@ def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
 def _sample(
     task: Task, found: StoredRecoding, parts: int, up_to: int, progress: Progress
 ) -> Partition:
-    """What the parts cost on a sample: the same one that is drawn of classes in memory."""
     nodes, counts, part_of = found.lowest_hashes(SAMPLE)
     some = replace(_empty(task.classes), nodes=nodes, counts=counts)
     return loss_on_sample(task, some, part_of, parts, up_to, progress)

@@ -37,7 +37,6 @@ class Strict(BaseModel):
 
 
 def load_json(path: Path, what: str) -> Any:
-    """Read a file of choices."""
     try:
         content, size = read_up_to(bytes_of("plan_megabytes"), path)
         _check_size(size, what)
@@ -82,12 +81,10 @@ def read_json(text: str, what: str = "The plan") -> Any:
 
 
 def write_json(content: Any) -> str:
-    """An object as a file of choices has it."""
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def validate(kind: type[M], content: Any, what: str) -> M:
-    """An object as a part of a file of choices; ``what`` the file is, in a word."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
@@ -96,7 +93,6 @@ def validate(kind: type[M], content: Any, what: str) -> M:
 
 
 def _check_size(size: int, what: str) -> None:
-    """Raise if a file of choices is too large."""
     if size > bytes_of("plan_megabytes"):
         raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
 
@@ -115,7 +111,6 @@ def _has_half(found: Any) -> bool:
 
 
 def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
-    """What pydantic found wrong, in one sentence."""
     kind, given = first["type"], first.get("input")
     place = f"{what.capitalize()} key {path}" if path else f"The {what}"
     if kind == "value_error":
@@ -163,7 +158,6 @@ _NOT_TEXT = {
 
 
 def _allowed(kind: str, limits: Mapping[str, Any]) -> str:
-    """What something in a file has to be."""
     match kind:
         case "greater_than":
             return f"above {_plainly(limits['gt'])}"

@@ -21,8 +21,6 @@ class DatePattern(NamedTuple):
 
 
 class MixedDates(NamedTuple):
-    """The patterns of a column, the kinds that read them together, and the records of the rest."""
-
     kinds: tuple[ColumnKind, ...]  # several where day and month could be either way round
     patterns: tuple[DatePattern, ...]  # by the first of the kinds
     rest: Mapping[str, int]

@@ -16,5 +16,4 @@ class Sections:
         self.texts = {key: re.sub(r"([^|\s])\n *(?![-|\s])", r"\1 ", text) for key, text in found}
 
     def __call__(self, key: str, /, **values: object) -> str:
-        """The text under a heading, with values in place of their names."""
         return self.texts[key].format(**values) if values else self.texts[key]

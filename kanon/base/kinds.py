@@ -114,17 +114,14 @@ class ColumnKind:
 
     @property
     def is_number(self) -> bool:
-        """Whether its texts are numbers."""
         return self.name in ("whole number", "decimal")
 
     @property
     def is_moment(self) -> bool:
-        """Whether its texts are dates or times."""
         return self.name in ("date", "date and time", "time")
 
     @property
     def resolution(self) -> Resolution:
-        """What the texts of a date or time say at the finest."""
         if self.name in ("time", "date and time"):
             return "time"
         named: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
@@ -169,7 +166,6 @@ class ColumnKind:
         ]
 
     def check(self, column: str, texts: Sequence[str]) -> None:
-        """Check that the values of a column are of this kind."""
         bad = self.misfits(texts)
         if bad:
             some = counted(len(bad), "distinct value is", "distinct values are")
@@ -397,7 +393,6 @@ def _plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 @cache
 def _marked(pattern: str) -> tuple[re.Pattern[str], str]:
-    """What is written like a pattern with marks, and its mark of decimals."""
     group = pattern[1] if pattern[1] in ",. '" else ""
     mark = pattern[-3] if pattern[-3] in ",." else ""
     sign = {"": "", " ": _BLANK, "'": "['’]"}.get(group, re.escape(group))
@@ -408,7 +403,6 @@ def _marked(pattern: str) -> tuple[re.Pattern[str], str]:
 
 
 def _like_a_number(text: str) -> bool:
-    """Whether a text is a number in some way, which is soon known of most."""
     shapes = (_marked(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
     return _plain_numbers([text]) is not None or any(shape.fullmatch(text) for shape in shapes)
 

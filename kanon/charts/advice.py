@@ -35,7 +35,6 @@ def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
 def advised_chart(
     weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
-    """A point per way, the front joined, the proposals with their numbers."""
     figures = [weighed.figures(place) for place in range(len(weighed.ways))]
     x = np.array([each["mean_alteration"] for each in figures])
     titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]
@@ -126,7 +125,6 @@ def advised_chart(
 
 
 def _reach(concern: str, y: list[float]) -> dict[str, Any]:
-    """The ends of the axis, with room around the points but for values that there are none of."""
     room = max(0.1, 0.15 * (max(y) - min(y)))
     low, high = _VALUES[concern]
     return {"range": [max(low, min(y) - room), min(high, max(y) + room)]}

@@ -120,7 +120,6 @@ def _heatmap(values: np.ndarray, names: list[str], scale: str, said: str) -> dic
 
 
 def _scale(colours: str, least: float, most: float, centre: float, below: float) -> dict[str, Any]:
-    """A scale under its pictures."""
     bar = {
         "orientation": "h", "x": centre, "xanchor": "center", "xref": "paper",
         "y": below, "yref": "container", "yanchor": "middle", "len": 0.24, "lenmode": "fraction",

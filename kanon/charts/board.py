@@ -43,8 +43,6 @@ _MEAN = "on average over the seven metrics"
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A drawn board."""
-
     figure: go.Figure  # all panels in one figure, with room for the table of numbers
     cursor: dict[str, Any]
 
@@ -55,7 +53,6 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
-    """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid
@@ -129,7 +126,6 @@ def _no_costs(column: str, metric: str) -> CostMatrix | None:
 def _scenes(
     comparison: Comparison, panels: Sequence[Panel], costs: Costs, size: PanelSize
 ) -> list[PanelContext]:
-    """What each panel shows, not drawn yet."""
     looks = looks_of(comparison)
     return [
         PanelContext(
@@ -140,14 +136,12 @@ def _scenes(
 
 
 def _nobody(scene: PanelContext) -> str:
-    """That none of the configurations chosen for a panel is shown now."""
     if scene.comparison.lines:
         return ""
     return "None of the configurations chosen for this panel is compared now."
 
 
 def _head(scene: PanelContext, title: str, numeral: str) -> str:
-    """Two lines above a panel: what it shows, and how to read it."""
     if not title:
         return numeral
     size = scene.size
@@ -157,13 +151,11 @@ def _head(scene: PanelContext, title: str, numeral: str) -> str:
 
 
 def _part(scene: PanelContext) -> str:
-    """That a panel shows some configurations alone."""
     number = len(scene.comparison.lines)
     return f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
 
 
 def _say(scene: PanelContext, sentence: str) -> None:
-    """Say in a panel why it is empty."""
     words, lines = escaped(sentence, 160).split(), [""]
     for word in words:
         if len(lines[-1]) + len(word) > min(34, scene.size.letters - 4):
@@ -184,7 +176,6 @@ def _cursor(
     lacks: Sequence[str],
     figure: go.Figure,
 ) -> dict[str, Any]:
-    """See :class:`Board`; without where panels and numbers stand."""
     shown: dict[str, str] = {}  # each measure once, with the panel that shows it first
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
         for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
@@ -203,7 +194,6 @@ def _cursor(
 
 
 def _look_told(look: Look) -> dict[str, Any]:
-    """A look in the words of SVG."""
     return {
         "colour": look.colour,
         "dash": "" if look.dash == "solid" else look.dash.replace("px", ""),
@@ -214,7 +204,6 @@ def _look_told(look: Look) -> dict[str, Any]:
 
 
 def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
-    """A column of the table at the cursor: what is shown of each line at each k."""
     card = measures_of(comparison)[measure]
     found = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.
@@ -243,7 +232,6 @@ def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any
 
 
 def _headlines(comparison: Comparison) -> list[str]:
-    """The finding at each k, in a sentence."""
     titles = [line.title for line in comparison.lines]
     means = comparison.means()
     # A strategy is no guide: "guided by" is said of metrics alone.

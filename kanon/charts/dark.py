@@ -108,7 +108,6 @@ def _string(value: str, key: str, least: float) -> str:
 
 
 def _scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The colours of a scale: each says the same number as on white, the darkest lighter."""
     given = [(at, parts[0]) for at, colour in steps if (parts := _parts(colour))]
     first = next((i for i, (_, rgb) in enumerate(given) if max(rgb) - min(rgb) > _GREY), len(given))
     lights = [_luminance(rgb) for _, rgb in given[first:]]
@@ -119,7 +118,6 @@ def _scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def _seen(rgb: RGB) -> float:
-    """The contrast of a cell: what hardly differs from the paper differs more, in its order."""
     own = _contrast(rgb, _rgb(PAPER))
     dark = _luminance(rgb) < _luminance(_rgb(PAPER))
     return max(own, (MARK * (1 / own if dark else own)) ** 0.5)
@@ -159,7 +157,6 @@ def _contrast(one: RGB, other: RGB) -> float:
 
 
 def _standing_out(rgb: RGB, wanted: float) -> RGB:
-    """The colour mixed with white or with the paper, until its contrast with that is as wanted."""
     paper, ink = _rgb(PAPER), _rgb(INK)
     if wanted >= _contrast(ink, paper):
         return ink

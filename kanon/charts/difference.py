@@ -20,12 +20,10 @@ _OPEN = "#9AA3AB"
 
 
 def _shown(comparison: Comparison) -> list[str]:
-    """The criteria whose differences are points of a percentage."""
     return comparison.in_points
 
 
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
-    """Which of two lines is better at k and by how much, a sentence for each criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
     cards = {name: comparison.card(name) for name in _shown(comparison)}
     return [
@@ -42,7 +40,6 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
 
 
 def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> str:
-    """The finding by one criterion, in its unit."""
     place = found.ks.index(k)
     value = float(found.values[place])
     ahead = found.ahead(k)
@@ -89,7 +86,6 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
 
 
 def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int, col: int) -> None:
-    """One criterion."""
     where, shape = {"row": row, "col": col}, "vh" if stairs else "linear"
     if found.low is not None and found.high is not None:
         for edge, fill in ((found.low, None), (found.high, "tonexty")):
@@ -112,7 +108,6 @@ def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int,
 
 
 def _reach(found: Difference) -> float:
-    """How far from 0 a difference goes, bands too."""
     ends = [each for each in (found.values, found.low, found.high) if each is not None]
     return float(max(np.abs(each).max() for each in ends))
 

@@ -32,8 +32,6 @@ _LARGE_HEIGHT = 360
 
 
 class _Look(NamedTuple):
-    """How much room there is for a distribution."""
-
     number: str  # of its axes, as Plotly counts them
     runs: int
     room: int  # characters of labels under it
@@ -67,7 +65,6 @@ def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
 
 
 def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
-    """One small panel per column, in the order given."""
     columns = min(_COLUMNS, len(found))
     rows = math.ceil(len(found) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -95,7 +92,6 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
 
 
 def distribution_large(found: Distribution, title: str) -> go.Figure:
-    """One column in a chart of its own."""
     data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
     named = {"text": "share of the records", "font": HEADING}
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}
@@ -110,7 +106,6 @@ def _figure(
     margin: dict[str, int],
     axes: dict[str, Any],
 ) -> go.Figure:
-    """A figure in one go; the legend stands below the title, in pixels whatever the height."""
     legend = {
         "orientation": "h", "x": 0, "yanchor": "middle", "font": LABEL,
         "y": 1 + (margin["t"] - 58) / (height - margin["t"] - margin["b"]),
@@ -124,7 +119,6 @@ def _figure(
 def _drawn(
     one: Distribution, look: _Look
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
-    """The traces of a column, and its axes."""
     edges = _edges(len(one.values), look.runs)
     labels = _labels(one, edges)
     share = 100.0 / max(one.n_records, 1)
@@ -187,7 +181,6 @@ def _edges(n_values: int, runs: int) -> np.ndarray:
 
 
 def _labels(one: Distribution, edges: np.ndarray) -> list[str]:
-    """What each run of values is called: a single value by its name."""
     values = one.values
     return [
         values[low] if high - low == 1 else f"{values[low]} to {values[high - 1]}"

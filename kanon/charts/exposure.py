@@ -34,7 +34,6 @@ def class_size_table(seen: Exposure) -> pd.DataFrame:
 
 
 def class_size_chart(seen: Exposure) -> go.Figure:
-    """How many records or persons share their quasi-identifiers with how many others."""
     table = class_size_table(seen)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
@@ -76,7 +75,6 @@ def singling_out_table(unique_without: Mapping[str, int], seen: Exposure) -> pd.
 
 
 def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.Figure:
-    """Which columns single people out; see :func:`singling_out_table`."""
     falls = singling_out_table(unique_without, seen)
     fewer = falls[f"fewer unique {seen.of}"]
     figure = go.Figure()
@@ -128,7 +126,6 @@ def contributions_table(found: SinglingOut) -> pd.DataFrame:
 
 
 def _counted(found: SinglingOut) -> tuple[str, str]:
-    """The names of the columns that hold how many are singled out, and which share of all."""
     return found.of, f"percent of {found.of}"
 
 

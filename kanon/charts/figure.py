@@ -26,7 +26,6 @@ def drawn(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
-    """A figure with the common look."""
     common = _common()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
@@ -44,7 +43,6 @@ def drawn(
 
 @lru_cache(maxsize=1)
 def _common() -> dict[str, Any]:
-    """What all figures have in common, without their texts."""
     found = lay_out(go.Figure(), "").layout.to_plotly_json()
     del found["template"], found["title"]["text"]
     return found

@@ -59,7 +59,6 @@ class Scale(NamedTuple):
         )
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """What stands at a place in the picture."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),
@@ -68,8 +67,6 @@ class Scale(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that is to stand beside a mark."""
-
     texts: Sequence[str]  # the whole text first, then shorter ones for where that finds no room
     anchors: Sequence[Anchor]  # where it may stand, the best place first
 

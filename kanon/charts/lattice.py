@@ -47,7 +47,6 @@ def lattice_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """Every node and edge of a lattice, and the walks of searches."""
     found = explored.assessed
     nodes = _tuples(found)
     x, y = _places(explored, nodes)
@@ -72,7 +71,6 @@ def heights_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it."""
     counts, satisfying = np.array(explored.per_height, float), explored.satisfying_per_height
     marker: dict[str, Any] = {"color": _BAR}
     if satisfying is not None:
@@ -109,7 +107,6 @@ def neighbourhood_chart(
     chosen: Node,
     colouring: Colouring = "loss",
 ) -> go.Figure:
-    """The nodes straight above and below one node, with what the first step raises or lowers."""
     nodes = _tuples(found)
     heights = found.heights
     x = np.zeros(len(nodes))
@@ -156,7 +153,6 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
 
 
 def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.DataFrame:
-    """The numbers behind the picture: a row per node that was counted."""
     found = explored.assessed if found is None else found
     nodes = _tuples(found)
     minimal = set(explored.minimal)
@@ -181,7 +177,6 @@ def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.
 
 
 def heights_table(explored: Exploration) -> pd.DataFrame:
-    """The numbers behind the bars: per height how many nodes there are, and how many satisfy."""
     table = pd.DataFrame(
         {"height": range(len(explored.per_height)), "nodes": list(explored.per_height)}
     )
@@ -263,7 +258,6 @@ def _coloured(found: Assessment, colouring: Colouring) -> np.ndarray:
 
 
 def _hovers(explored: Exploration, found: Assessment) -> list[str]:
-    """What each node says under the pointer."""
     names = [escaped(name, 24) for name in explored.attributes]
     loss, suppressed = found.loss, found.loss_suppressed
     said = []
@@ -300,7 +294,6 @@ def _rings(
 def _marks(
     explored: Exploration, at: Mapping[Node, tuple[float, float]], size: float, chosen: Node | None
 ) -> list[dict[str, Any]]:
-    """The node of least loss, and the chosen one with its edges."""
     data: list[dict[str, Any]] = []
     common = {"type": "scatter", "mode": "markers", "hoverinfo": "skip",
               "unselected": {"marker": {"opacity": 1}}}  # fmt: skip
@@ -322,19 +315,16 @@ def _marks(
 
 
 def _marked(explored: Exploration, size: float, chosen: Node | None) -> dict[Node, float]:
-    """How large the marks are of nodes that have one: in pixels."""
     marked = {} if explored.least is None else {explored.least: size + 9}
     return marked if chosen is None else {**marked, chosen: size + 22}
 
 
 def _scale(explored: Exploration) -> tuple[float, float]:
-    """About how many pixels a node is wide and high in the narrowest window; see _finished."""
     left, right = _across(explored)
     return _NARROW / (right - left), (_HIGH - _ABOVE) / len(explored.per_height)
 
 
 def _across(explored: Exploration) -> tuple[float, float]:
-    """From where to where the picture goes, the counts at its right included."""
     half = max(explored.per_height) / 2
     return -half * 1.02 - 0.5, half * 1.18 + 0.6
 
@@ -342,7 +332,6 @@ def _across(explored: Exploration) -> tuple[float, float]:
 def _few_edges(
     pairs: Sequence[tuple[Node, Node]], at: Mapping[Node, tuple[float, float]]
 ) -> dict[str, Any]:
-    """Some edges over the others."""
     x, y = ([each for low, high in pairs for each in (at[low][i], at[high][i], None)]
             for i in (0, 1))  # fmt: skip
     return {
@@ -352,7 +341,6 @@ def _few_edges(
 
 
 def _counts(explored: Exploration) -> dict[str, Any]:
-    """Beside each height, how many of its nodes satisfy."""
     edge = max(explored.per_height) / 2 * 1.04 + 0.2
     return {
         "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
@@ -371,13 +359,11 @@ def _said_per_height(explored: Exploration) -> list[str]:
 
 
 def _moved(explored: Exploration, chosen: Node, node: Node) -> str:
-    """What one step from the chosen node does."""
     moved = next(j for j, level in enumerate(node) if level != chosen[j])
     return f"{escaped(explored.attributes[moved], 14)} {node[moved]}"
 
 
 def _finding(explored: Exploration) -> str:
-    """The title: what was found."""
     size = thin(explored.size)
     if not explored.complete:
         counted_some = any(walk.steps for walk in explored.walks)
@@ -401,7 +387,6 @@ def _finished(
     height: int,
     edges: Mapping[str, Any] | None = None,
 ) -> go.Figure:
-    """The figure around the traces."""
     legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
               "entrywidth": 112, "itemclick": False, "itemdoubleclick": False}  # fmt: skip
     layout: dict[str, Any] = {"hovermode": "closest", "showlegend": True, "legend": legend,

@@ -174,7 +174,6 @@ def _apart(ks: Sequence[int], ratio: float) -> list[int]:
 
 
 def _reach(panels: Mapping[str, Mapping[str, Band]], also: Sequence[float]) -> tuple[float, float]:
-    """Both ends of the score's axis, with some room."""
     ends = [
         side
         for found in panels.values()
@@ -198,7 +197,6 @@ def _axis(score: Card) -> str:
 def agreement_chart(
     found: pd.DataFrame, measures: Mapping[str, Card], learned: Mapping[str, str], title: str
 ) -> go.Figure:
-    """How well each measure agrees with each classifier's score: overall and at equal k."""
     names = [name for name in measures if name in set(found["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
     if found["at_equal_k"].notna().any():
@@ -248,7 +246,6 @@ def agreement_chart(
 def prediction_scatter(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
-    """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family

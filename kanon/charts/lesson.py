@@ -20,7 +20,6 @@ def picture_of(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
-    """The picture of a step: regions, the two that meet, the lattice so far, or the trees."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     if (regions := regions_in(seen)) is not None:
         # The same axes at every step, as long as the cut can be seen on them.
@@ -35,7 +34,6 @@ def picture_of(
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
-    """The numbers behind :func:`picture_of`."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     names = lesson.task.classes.attributes
     if (regions := regions_in(seen)) is not None:
@@ -73,7 +71,6 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
 
 
 def _climbed(lesson: Lesson, step: Step) -> pd.DataFrame:
-    """The edges that two classes climb to where they meet."""
     rows = []
     one, other = step.detail.met
     for j, (name, tree) in enumerate(
@@ -104,5 +101,4 @@ def _seen(lesson: Lesson, position: int) -> Step:
 
 
 def _meet(step: Step) -> bool:
-    """Whether two meet in a step."""
     return getattr(step.detail, "met", None) is not None

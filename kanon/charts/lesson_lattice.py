@@ -33,7 +33,6 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    """The lattice as far as a search has come: looked at, known unseen, or not known yet."""
     looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, NodeView)]
     if not looks:
         raise ValueError("no node was looked at yet")
@@ -94,7 +93,6 @@ class _Frame:
 
     @classmethod
     def of(cls, room: Room, widest: int, rows: int, by_height: bool) -> _Frame:
-        """The frame of a lattice with so many nodes at its widest height, and so many heights."""
         longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
         left, top = 4.2 * room.letters, 38
         right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
@@ -163,8 +161,6 @@ def _every_node(tops: Node) -> list[Node]:
 
 
 class _Look(NamedTuple):
-    """How a node is drawn, by what is known of it."""
-
     said: str
     symbol: str
     colour: str

@@ -90,7 +90,6 @@ def regions_chart(
 
 
 def _gap(shown: Regions, j: int) -> float:
-    """The least distance of two values on an axis; rectangles are wider by a share of it."""
     places = [at for at, _ in shown.axes[j].marks]
     gaps = [high - low for low, high in pairwise(places)]
     span = places[-1] - places[0]
@@ -106,7 +105,6 @@ def _box(
     line: Mapping[str, Any],
     fill: str,
 ) -> dict[str, Any]:
-    """A region as a rectangle, a little wider than its values."""
     low, high = (0.0, 0.0) if y is None else (region.low[y], region.high[y])
     return {
         "type": "rect", "layer": "below", "line": line, "fillcolor": fill,
@@ -118,7 +116,6 @@ def _box(
 def _dots(
     step: Step, shown: Regions, inside: Collection[int], x: int, y: int | None
 ) -> dict[str, Any]:
-    """The records: a dot per class, dark in the region that is looked at."""
     counts = step.recoding.classes.counts.tolist()
     names = [
         "<br>".join(
@@ -147,7 +144,6 @@ def _dots(
 
 
 def _axis(shown: Regions, j: int, pixels: float, letters: int, up: bool) -> dict[str, Any]:
-    """An axis of so many pixels with the values of the table, as far as their labels are apart."""
     axis, gap = shown.axes[j], _gap(shown, j)
     low, high = axis.marks[0][0] - 0.7 * gap, axis.marks[-1][0] + 0.7 * gap
     marks: list[tuple[float, str]] = []

@@ -39,7 +39,6 @@ _FEW = 6  # so few lines stand further apart
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """The two that a step joins, in the hierarchies: two classes, or a cluster and a record."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("nobody meets in this step")
@@ -54,7 +53,6 @@ def meeting_chart(
     room: Room = PAGE,
     numbers: Sequence[int] = (),
 ) -> go.Figure:
-    """A small tree per quasi-identifier: the values of two classes, and where they meet."""
     colours = [
         class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
         for held in (one, other)
@@ -80,7 +78,6 @@ def meeting_chart(
 
 
 def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier: the values that the table has after a step, as dots."""
     shown = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -94,7 +91,6 @@ def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
 
 
 def standing(step: Step) -> list[dict[int, int]]:
-    """Per quasi-identifier the nodes of its tree that the table has after a step, with records."""
     found = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):
@@ -110,8 +106,6 @@ def standing(step: Step) -> list[dict[int, int]]:
 
 @dataclass(frozen=True)
 class _Mark:
-    """How a node of a tree looks; how many records stand there, where that is told."""
-
     symbol: str
     colour: str
     size: float
@@ -120,8 +114,6 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a tree shows."""
-
     marks: Mapping[int, _Mark]  # its marked nodes
     # edges that are told what they cost, with a colour and a dash
     ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]] | None
@@ -137,7 +129,6 @@ class _Shown:
         return sorted({edge for node in self.marks for edge in _way(tree, node, tree.root)})
 
     def within(self, lines: int) -> _Shown:
-        """The same in so many lines: without nodes that nobody is at, then those of few records."""
         if self.lines <= lines:
             return self
         ranked = sorted(self.marks, key=lambda node: -(self.marks[node].records or math.inf))
@@ -156,26 +147,21 @@ class _Grid:
 
     @property
     def head(self) -> float:
-        """The room of the name above a tree, and of the label of its root."""
         return 2.4 * self.room.letters + (0 if self.room.height else 22)
 
     @property
     def above(self) -> float:
-        """The room above all trees."""
         return 4 if self.room.height else 52
 
     @property
     def height(self) -> float:
-        """Of the picture, in pixels."""
         return self.room.height or self.above + 8 + self.used
 
     @property
     def used(self) -> float:
-        """By the trees."""
         return self.line * sum(self.rows) + self.head * len(self.rows)
 
     def box(self, place: int, lines: int) -> Box:
-        """Where a tree stands, without its name."""
         row, column = divmod(place, self.columns)
         wide = self.room.width - 2 * _SIDE + _APART
         left = _SIDE + column * wide / self.columns
@@ -189,8 +175,6 @@ _MOST_BESIDE = 4  # so many trees beside each other at most
 
 
 def _grid(lines: Sequence[int], flat: bool, room: Room) -> _Grid:
-    """How trees of so many lines stand in a room."""
-
     def rows(columns: int) -> tuple[int, ...]:
         starts = range(0, len(lines), columns)
         return tuple(max(lines[start : start + columns]) for start in starts)
@@ -210,7 +194,6 @@ def _grid(lines: Sequence[int], flat: bool, room: Room) -> _Grid:
 
 
 def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> go.Figure:
-    """A small tree per quasi-identifier."""
     classes = lesson.task.classes
     flat = all(tree.height <= _LOW for tree in classes.hierarchies)
     grid = _grid([one.lines for one in shown], flat, room)
@@ -257,7 +240,6 @@ def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> 
 def _scale(
     tree: Hierarchy, at: Mapping[int, tuple[float, float]], box: Box, lines: int, letters: int
 ) -> Scale:
-    """With room for the labels of the lowest on the right, and of the root on the left."""
     wide, depth = box.right - box.left, int(tree.level[tree.root])
     lowest = [node for node, (x, _) in at.items() if x == depth]
     right = 14 + max(
@@ -302,7 +284,6 @@ class _Drawing:
     letters: int
 
     def traces(self, paid: Callable[[int, int], float]) -> list[dict[str, Any]]:
-        """As Plotly draws them: edges, costs, nodes."""
         tree, at, marks = self.tree, self.at, self.shown.marks
         edges = self.shown.edges(tree)
         ways = self.shown.ways

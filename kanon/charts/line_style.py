@@ -51,12 +51,10 @@ class Look:
 
     @property
     def symbol(self) -> str:
-        """The marker's name in Plotly."""
         return self.marker if self.filled else f"{self.marker}-open"
 
 
 def looks_of(comparison: Comparison) -> Mapping[str, Look]:
-    """The look of each line, by its name."""
     ours = [line for line in comparison.lines if not line.kept]
     names = [line.configuration.algorithm for line in ours]
     by_algorithm = 1 < len(set(names)) == len(names)
@@ -103,7 +101,6 @@ def colour_distance(one: str, other: str) -> float:
 
 
 def _by_algorithm(line: Line) -> Look:
-    """The look of a line beside those of other algorithms."""
     name = line.configuration.algorithm
     family = algorithm_named(name).CARD.family
     number = zlib.crc32(name.encode())  # an algorithm that has no colour of its own yet
@@ -116,7 +113,6 @@ def _by_algorithm(line: Line) -> Look:
 
 
 def _plain_look(line: Line, by_strategy: bool) -> Look:
-    """The look of a line, whatever stands beside it."""
     strategy, metric = line.configuration.strategy, line.configuration.metric
     number = zlib.crc32(strategy.encode())  # a strategy that has no look of its own yet
     dashes, markers = list(STRATEGY_DASHES.values()), list(STRATEGY_MARKERS.values())

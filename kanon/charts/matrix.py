@@ -51,7 +51,6 @@ Texts = Sequence[Sequence[str]]  # a text for each cell of a matrix, safe for Pl
 def cost_hovers(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, pictures: int = 1
 ) -> Texts:
-    """What each cell says under the pointer: how its cost adds up to the common ancestor."""
     ancestors = tree.common_ancestors(matrix.nodes).tolist()
     texts = [_row_said(_path_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
     if sum(_sent(row) for row in texts) <= _TEXTS / pictures:
@@ -77,7 +76,6 @@ def _row_said(
 def _path_said(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, row: int, column: int, high: int
 ) -> str:
-    """Every step; for a group, from the mean cost of raising its values to it."""
     text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
     said = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
     return ":<br>".join(said.rsplit(": ", 1))  # short lines, which no side of the chart cuts
@@ -86,7 +84,6 @@ def _path_said(
 def _cost_said(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, row: int, column: int, high: int
 ) -> str:
-    """The common ancestor and the cost."""
     label = escaped(tree.labels[high], _HOVERED)
     return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
 
@@ -99,7 +96,6 @@ def _sent(texts: Sequence[str]) -> int:
 def difference_hovers(
     tree: Hierarchy, one: CostMatrix, other: CostMatrix, share: bool = False
 ) -> Texts:
-    """What each cell of a difference says: the common ancestor, and both costs."""
     labels = [escaped(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(one.nodes).tolist()
     if share:
@@ -129,7 +125,6 @@ def matrix_chart(
     marked: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
-    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):
@@ -185,7 +180,6 @@ def matrix_chart(
 
 
 def _notes(matrix: CostMatrix) -> str:
-    """What a reader has to know of a matrix that does not show everything."""
     notes = []
     if matrix.grouped:
         notes.append("Rows and columns are groups: each cell is a mean over pairs of their values.")
@@ -262,7 +256,6 @@ def _heatmap(
 
 
 def _axes(figure: go.Figure, layout: _Layout) -> None:
-    """Labels on the left and above; the rows run downwards, cells are square where they fit."""
     title = {"standoff": 2, "font": HEADING}
     common = {
         "type": "category",
@@ -293,7 +286,6 @@ def _axes(figure: go.Figure, layout: _Layout) -> None:
 def _line(
     figure: go.Figure, text: str, above: int, layout: _Layout, size: int = 14, xref: str = "paper"
 ) -> None:
-    """A line of text that begins so many pixels above the cells, at the edge of the chart."""
     if text:
         figure.add_annotation(
             text=text, xref=xref, x=0, xanchor="left", yref="paper", y=1, yanchor="top",

@@ -25,8 +25,6 @@ PERCENT_RANGE = [0.0, 103.0]  # the ends of an axis in percent
 
 @dataclass(frozen=True, eq=False)
 class PanelContext:
-    """Where a panel is drawn, and of what."""
-
     comparison: Comparison  # the configurations of this panel alone
     looks: Mapping[str, Look]  # how each line looks, by name
     panel: Panel  # what is asked for
@@ -37,11 +35,9 @@ class PanelContext:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The axes of the panel, as a trace names them."""
         return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
-        """One of the axes in the layout: of kind ``x`` or ``y``."""
         return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
@@ -79,7 +75,6 @@ def k_axis_of(scene: PanelContext) -> None:
 
 
 def axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
-    """The title of an axis of a panel."""
     return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
 
 

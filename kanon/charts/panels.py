@@ -45,8 +45,6 @@ CLASS_SIZES = "Class sizes"
 
 
 class Kind(Protocol):
-    """What a panel shows."""
-
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
@@ -90,15 +88,12 @@ class CurvePanel:
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """The measure."""
         return self._card(scene).title
 
     def axis(self, scene: PanelContext) -> str:
-        """Its unit and direction."""
         return unit_said(self._card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The measure."""
         return [scene.panel.measure]
 
     def _card(self, scene: PanelContext) -> Card:
@@ -150,7 +145,6 @@ class CurvePanel:
                 "values": _rounded(found[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, tie seed and k."""
         return measure_table(scene.comparison, scene.panel.measure)
 
 
@@ -170,13 +164,11 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
-        """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def axis(self, scene: PanelContext) -> str:
-        """How to read it."""
         which = "group → group" if self._matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
@@ -221,7 +213,6 @@ class MatrixPanel:
         return {"kind": "still", "range": [0, 1]}
 
     def _scale(self, scene: PanelContext) -> dict[str, Any]:
-        """The scale below the panel, where others have their k."""
         left, right = scene.axis("x").domain
         ticks = [0, 25, 50, 75, 100]
         return {
@@ -248,15 +239,12 @@ class ScatterPanel:
         return _unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
-        """Both measures."""
         return f"{short_title(self._card(scene))} against alteration"
 
     def axis(self, scene: PanelContext) -> str:
-        """The unit and direction of privacy; alteration says its own below."""
         return unit_said(self._card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """Both."""
         return [COST.name, scene.panel.measure]
 
     def _card(self, scene: PanelContext) -> Card:
@@ -299,7 +287,6 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """Both coordinates at every k, and who is on the front."""
         return scatter_table(scene.comparison, scene.panel.measure)
 
 
@@ -311,23 +298,19 @@ class ClassesPanel:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def lacks(self, scene: PanelContext) -> str:
-        """Nothing."""
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """What is on the axes."""
         if not self._has_sizes(scene):
             return self._instead().head(_about(scene, CLASSES.name))
         return CLASS_SIZES
 
     def axis(self, scene: PanelContext) -> str:
-        """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The number of classes."""
         return [CLASSES.name]
 
     def _has_sizes(self, scene: PanelContext) -> bool:
@@ -338,7 +321,6 @@ class ClassesPanel:
         return CurvePanel()
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
             return self._instead().draw(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)
@@ -358,7 +340,6 @@ class ClassesPanel:
         }  # fmt: skip
 
     def _shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
-        """Upper ends of class sizes, and the records in classes up to them, in percent."""
         comparison = scene.comparison
         own = [next(iter(line.runs.values())) for line in comparison.lines]
         found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)
@@ -388,7 +369,6 @@ KINDS: Mapping[str, Kind] = {
 
 
 def _about(scene: PanelContext, measure: str) -> PanelContext:
-    """The same scene for a curve of a measure."""
     return replace(scene, panel=Panel("curve", measure, lines=scene.panel.lines))
 
 
@@ -413,7 +393,6 @@ def _dots(
 
 
 def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
-    """Why a measure cannot be shown."""
     if measure in known:
         return ""
     if measure in ("l_percent", "t_percent"):
@@ -425,7 +404,6 @@ def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
 
 
 def _trace(scene: PanelContext, **given: Any) -> dict[str, Any]:
-    """A trace in this panel."""
     found = {"type": "scatter", **scene.axes, **given}
     return {key: value for key, value in found.items() if value is not None}
 

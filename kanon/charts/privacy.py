@@ -45,7 +45,6 @@ def level_chart(
     best: float | None = None,
     of: Counted = "records",
 ) -> go.Figure:
-    """The level of the worst class at every k, with a cursor at the chosen one."""
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
     text = [
@@ -90,8 +89,6 @@ def level_chart(
 
 
 class Series(NamedTuple):
-    """One distribution of a chart."""
-
     name: str  # its columns in the table of :func:`distribution_table`
     colour: str  # ``#rrggbb``
     label: str = ""  # what the legend says, if not the name

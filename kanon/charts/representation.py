@@ -27,8 +27,6 @@ _LABEL = 22  # characters of a column's label
 
 @dataclass(frozen=True, eq=False)
 class ShownPart:
-    """The part of a representation that is shown."""
-
     attribute: str  # the quasi-identifier
     classes: np.ndarray  # the positions of the released classes that are rows
     labels: tuple[str, ...]  # the nodes that are columns
@@ -41,7 +39,6 @@ class ShownPart:
 
     @classmethod
     def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> ShownPart:
-        """What to show of one attribute: classes that differ in it, raised ones among them."""
         tree = recoding.hierarchies[place]
         nodes = recoding.nodes[:, place]
         classes = _classes(nodes, recoding.counts, tree.n_leaves)
@@ -66,7 +63,6 @@ class ShownPart:
 
 
 def _classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.ndarray:
-    """The largest class of each released value, groups first, then the largest of all."""
     by_size = np.argsort(-counts, kind="stable")
     values, largest = np.unique(nodes[by_size], return_index=True)
     records = np.bincount(np.searchsorted(values, nodes), weights=counts, minlength=len(values))
@@ -166,7 +162,6 @@ def representation_chart(
 
 
 def _kinds(figure: go.Figure, shown: ShownPart) -> None:
-    """Under the columns, which of them are values and which are groups."""
     sides = [(-0.5, "values")] if shown.n_leaves else []
     if shown.n_leaves < len(shown.labels):
         sides.append((shown.n_leaves - 0.5, "groups"))
@@ -185,6 +180,5 @@ def _number(value: float) -> str:
 
 
 def _colours() -> list[list[object]]:
-    """Nothing is grey; from there to 1, dark is more."""
     steps = plotly.colors.get_colorscale(SCALE)
     return [[0, _EMPTY], *([max(1e-6, at), colour] for at, colour in steps)]

@@ -73,7 +73,6 @@ def _lowered(title: str) -> str:
 def privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
-    """A point per configuration at k, the front that nobody beats, and each one's way over k."""
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]
@@ -185,7 +184,6 @@ def _apart(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def _pixels(values: np.ndarray, ends: Sequence[float], percent: bool, length: float) -> np.ndarray:
-    """How far along an axis values stand."""
     along = values if percent else np.log10(np.maximum(values, 0.1))
     return np.nan_to_num((along - ends[0]) / (ends[1] - ends[0]) * length)
 

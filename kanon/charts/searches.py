@@ -54,7 +54,6 @@ EVALUATED = Card(
 
 # --- what came out, in sentences --------------------------------------------------------------
 def finding(found: Searches) -> str:
-    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
     levels, loss = (tally(found, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
     return (
         f"Beside {short_title(_DATAFLY)}, {short_title(_OURS)} rises fewer levels at {levels} of "
@@ -63,7 +62,6 @@ def finding(found: Searches) -> str:
 
 
 def claims_said(found: Searches) -> list[str]:
-    """What holds here of what is said of Improved greedy, in levels, loss and time."""
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
     levels, of_k = tally(found, _LEVEL, _OURS, _DATAFLY), f"{len(found.ks)} k"
     above = tally(found, _LEVEL, _OURS, _SAMARATI)
@@ -100,7 +98,6 @@ def _comparable(factor: float) -> str:
 
 
 def effort_finding(found: Searches) -> str:
-    """How many nodes each search evaluates of the largest lattice."""
     most = found.over_columns["columns"].max()
     last = found.over_columns[found.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
@@ -121,13 +118,11 @@ def _times(factor: float) -> str:
 
 # --- the numbers ------------------------------------------------------------------------------
 def over_k_table(found: Searches) -> pd.DataFrame:
-    """The numbers over k, and what they were made with: for downloading."""
     table = found.over_k.rename(columns={"alteration": f"alteration_{found.metric.name}"})
     return table.assign(quasi_identifiers=len(found.attributes), suppression_limit=found.limit)
 
 
 def over_columns_table(found: Searches) -> pd.DataFrame:
-    """The numbers over quasi-identifiers, and what they were made with: for downloading."""
     return found.over_columns.assign(suppression_limit=found.limit)
 
 
@@ -220,7 +215,6 @@ def over_columns_chart(found: Searches) -> go.Figure:
 
 
 def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) -> go.Figure:
-    """A row of empty panels under their heads, with room for the legend above."""
     figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
     for head in figure.layout.annotations:
         head.update(font=_HEAD, xanchor="left", x=head.x - _width(heads, space) / 2)
@@ -239,7 +233,6 @@ def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) ->
 
 
 def _width(heads: Sequence[str], space: float) -> float:
-    """The share of the width that a panel takes."""
     return (1 - space * (len(heads) - 1)) / len(heads)
 
 

@@ -21,8 +21,6 @@ _DEEPEST = 7
 
 @dataclass(frozen=True)
 class Spot:
-    """A node of a drawing."""
-
     # where it stands, in pixels
     x: float
     y: float

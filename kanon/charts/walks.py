@@ -12,8 +12,6 @@ from kanon.experiments.exploration import Exploration, Walk
 
 @dataclass(frozen=True)
 class WalkLook:
-    """How the walk of a search is drawn."""
-
     # of its line
     colour: str
     dash: str
@@ -46,7 +44,6 @@ def walk_traces(
     scale: tuple[float, float],
     marked: Mapping[Node, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the numbers of their steps."""
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -103,7 +100,6 @@ def _around(place: tuple[float, float], scale: tuple[float, float], reach: float
 
 
 def _beside(node: Box, digits: int) -> dict[str, Box]:
-    """Where a number stands at each side of a node."""
     left, bottom, right, top = node
     wide = _DIGIT * digits
     across = {"left": left - wide, "center": (left + right - wide) / 2, "right": right}
@@ -117,7 +113,6 @@ def _beside(node: Box, digits: int) -> dict[str, Box]:
 def _free(
     boxes: Mapping[str, Box], wanted: str, taken: Sequence[Box], marks: Sequence[Box]
 ) -> str | None:
-    """The side where a number covers none that is taken, nor a mark, if it can be; else nothing."""
     sides = sorted(_SIDES, key=lambda side: side != wanted)
     for others in ([*taken, *marks], taken):
         for side in sides:

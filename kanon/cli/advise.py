@@ -15,7 +15,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument(
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = Plan.load(given.plan)
     check_files(given, plan, given.out)
     weights, limits = _named("--weights", given.weights), _named("--limits", given.limits)
@@ -49,7 +47,6 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _named(option: str, text: str) -> dict[str, float]:
-    """Numbers by name, such as ``l=1,t=0.5``."""
     found: dict[str, float] = {}
     for part in parts_of_list(text):
         name, _, number = (piece.strip() for piece in part.partition("="))
@@ -65,7 +62,6 @@ def _named(option: str, text: str) -> dict[str, float]:
 
 
 def _range(text: str) -> int | tuple[int, int]:
-    """One k, or the ends of a range."""
     low, dash, high = text.partition("-")
     try:
         return (int(low), int(high)) if dash else int(low)

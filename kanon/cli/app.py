@@ -13,7 +13,6 @@ _FIRST, _LAST = 1, 65_535
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     parser.add_argument(
         "--port", type=int, default=8501, metavar="N",
         help=f"the dashboard answers at http://{_HERE}:N (8501)",
@@ -21,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     _check(given.port)
     app = own_file("app.py")
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(given.port)]

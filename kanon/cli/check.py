@@ -12,7 +12,6 @@ from kanon.sources.addresses import Address
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument(

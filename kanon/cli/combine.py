@@ -16,7 +16,6 @@ from kanon.sources.tables import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     parser.add_argument(
         "plans", type=Path, nargs="+", metavar="PLAN.json",
         help="the plans of two or more releases of the table",
@@ -27,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     if len(given.plans) < 2:
         raise PlanError("combine: name at least two plans, whose releases one could hold.")
     tables: dict[str, Table] = {}  # as each plan reads it

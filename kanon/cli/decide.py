@@ -13,7 +13,6 @@ from kanon.run import run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     add_context(parser, required=True)

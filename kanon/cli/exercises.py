@@ -13,7 +13,6 @@ from kanon.teaching.marks import marked_class
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     marking = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
         "score", help="mark the answers of a class: a row per file"
     )

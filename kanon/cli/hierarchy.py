@@ -15,7 +15,6 @@ from kanon.sources.opening import open_address
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     check = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
         "check", help="check that a file is a tree, and that it covers a column"
     )
@@ -27,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     if (given.table is None) != (given.column is None):
         raise PlanError("--table and --column go together: the column that the tree should cover.")
     imported = read_hierarchy(given.file)

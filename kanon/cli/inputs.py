@@ -19,7 +19,6 @@ from kanon.sources.tables import Table
 
 
 def read_plan(given: argparse.Namespace) -> Plan:
-    """The plan, with the seed that was asked for."""
     plan = Plan.load(given.plan)
     if given.seed is None:
         return plan
@@ -31,7 +30,6 @@ def read_plan(given: argparse.Namespace) -> Plan:
 def read_records(
     given: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
-    """The table, or another one, read as the plan says if there is one."""
     read = ReadPlan() if plan is None else plan.read
     return open_address(
         address or given.table, given.engine, read_settings(given, read), notify(given)
@@ -39,7 +37,6 @@ def read_records(
 
 
 def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
-    """How a table is read: as the options say, else as the plan does."""
     read = read or ReadPlan()
     markers = read.missing_markers
     if (texts := getattr(given, "missing", None)) is not None:
@@ -57,7 +54,6 @@ def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> Re
 
 
 def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
-    """The population, where it counts: for who does not know who is in the table."""
     if given.population is None:
         return None
     if context is None or context.attacker != "journalist":
@@ -70,7 +66,6 @@ def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFr
 
 
 def read_publish(given: argparse.Namespace, option: str) -> list[str]:
-    """The figures of the table that are published where another option publishes anything."""
     names = parts_of_list(given.publish)
     if names and not getattr(given, option.strip("-")):
         raise PlanError(f"--publish goes with {option}; add it, or leave --publish out.")
@@ -80,7 +75,6 @@ def read_publish(given: argparse.Namespace, option: str) -> list[str]:
 
 
 def parts_of_list(text: str) -> list[str]:
-    """The parts of a list with commas between."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -113,6 +107,5 @@ def _split(option: str, text: str) -> list[str]:
 
 
 def check_once(option: str, columns: Sequence[str], what: str) -> None:
-    """Check that an option names no column twice."""
     if len(set(columns)) < len(columns):
         raise PlanError(f"{option} names a column twice; name each {what} once.")

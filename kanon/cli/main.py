@@ -53,7 +53,6 @@ _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status."""
     output, messages = Stream(sys.stdout, needed=True), Stream(sys.stderr, needed=False)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(messages):
         written, hints = Written(), list[str]()
@@ -80,7 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _attempt(arguments: Sequence[str] | None, written: Written) -> tuple[int, str]:
-    """Run a command; returns the exit status if nothing was written, and what is to be said."""
     try:
         _execute(arguments, written)
         sys.stdout.flush()
@@ -139,12 +137,10 @@ class Written:
         self._places: dict[Path, _Place] = {}
 
     def watch(self, path: Path, look: Callable[[], Any], name: str = "") -> None:
-        """Look after a file, the one that the command is called for first."""
         self._places[path] = _Place(quoted(name or path, 200), look, look())
 
     @property
     def first(self) -> bool:
-        """Whether that was written which the command is called for."""
         return any(place.written for place in [*self._places.values()][:1])
 
     def said(self) -> str:

@@ -21,7 +21,6 @@ from kanon.sources.suppressed_rows import describe_suppressed, find_suppressed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_table(parser)
     parser.add_argument(
         "--qi", action="append", required=True, metavar="a,b,c",
@@ -42,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     table = read_records(given, None)
     columns = columns_of("--qi", given.qi, table.columns)
     sensitive = columns_of("--sensitive", given.sensitive, table.columns)
@@ -87,7 +85,6 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """A line per number, those within others after the names of what they are in."""
     for name, number in numbers.items():
         if isinstance(number, Mapping):
             yield from _lines(number, f"{above}{name} ")

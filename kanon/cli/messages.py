@@ -20,7 +20,6 @@ def _bar(fraction: float, text: str) -> None:
 
 
 def preparation_shown() -> Progress:
-    """What tells that kernels are compiled, once on a machine: a bar that goes, or lines."""
     told: set[str] = set()
 
     def show(fraction: float, text: str) -> None:
@@ -37,7 +36,6 @@ def preparation_shown() -> Progress:
 
 
 def show_warning(message: Warning | str, *_: object) -> None:
-    """Show a warning."""
     print(f"kanon: warning: {message}", file=sys.stderr)
 
 

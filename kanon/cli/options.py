@@ -9,22 +9,18 @@ from kanon.sources.engines import ENGINES
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Take a plan."""
     parser.add_argument("plan", type=Path, metavar="PLAN.json")
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Take a seed beside the plan's."""
     parser.add_argument("--seed", type=int, help="the seed, instead of the plan's")
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Take whether a bar is shown."""
     parser.add_argument("--progress", action="store_true", help="show a bar")
 
 
 def add_publish(parser: argparse.ArgumentParser) -> None:
-    """Take which figures of the table are published beside the release."""
     parser.add_argument(
         "--publish", default="", metavar="NAME[,NAME...]",
         help="publish figures that the release does not show: " + ", ".join(FIGURES),
@@ -32,12 +28,10 @@ def add_publish(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Take whether numbers are printed as JSON."""
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Take a table, and how it is read."""
     parser.add_argument(
         "--table", type=Address.parse, required=True, metavar="TABLE",
         help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
@@ -50,7 +44,6 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Take how a table is read."""
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
@@ -66,7 +59,6 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Take which texts mark a missing cell, where no plan says it."""
     parser.add_argument(
         "--missing", action="append", metavar="MARKERS",
         help="the texts that mark a missing cell, with commas between, such as '?,*'; blank ones "
@@ -75,7 +67,6 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
 
 
 def add_context(parser: argparse.ArgumentParser, required: bool) -> None:
-    """Take what a release is for."""
     parser.add_argument(
         "--context", type=Path, required=required, metavar="CONTEXT.json",
         help="what the release is for; see docs/explanation/release-context.md",

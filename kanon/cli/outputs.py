@@ -27,7 +27,6 @@ def check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) ->
 
 
 def check_written(given: argparse.Namespace, outputs: Sequence[Path]) -> None:
-    """What could not be written is not worth computing; what can be is looked after from now on."""
     for path in outputs:
         check_replaceable(path)
         if not _writable(path):
@@ -41,7 +40,6 @@ def check_written(given: argparse.Namespace, outputs: Sequence[Path]) -> None:
 
 
 def check_new_table(given: argparse.Namespace, target: Address) -> None:
-    """The same for a table of a DuckDB file, which stays the file that it is."""
     from kanon.sources.engines import duckdb  # which may be missing where no table needs it
 
     duckdb.check_new_table(target)
@@ -49,7 +47,6 @@ def check_new_table(given: argparse.Namespace, target: Address) -> None:
 
 
 def check_different(paths: Sequence[Path], known: Sequence[Path], what: str) -> None:
-    """No file may stand for two things, nor one of ``paths`` for one of ``known``."""
     seen = list(known)
     for path in paths:
         if any(_one_file(path, other) for other in seen):

@@ -15,7 +15,6 @@ from kanon.sources.singling_out import singling_out
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_table(parser)
     parser.add_argument(
         "--columns", action="append", metavar="a,b,c",
@@ -45,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = None if given.plan is None else Plan.load(given.plan)
     roles = {} if plan is None else plan.roles.roles
     person = given.person or (None if plan is None else plan.person)

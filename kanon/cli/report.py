@@ -15,7 +15,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT.html")
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     # Here, as no other command draws: Plotly takes its time to be imported.
     from kanon.report.changes import read_record
     from kanon.report.contents import gather

@@ -14,7 +14,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="CURVE.csv")
@@ -22,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = Plan.load(given.plan)
     check_files(given, plan, given.out)
     found = reverse(plan, read_records(given, plan), given.plan.parent, progress_shown(given))

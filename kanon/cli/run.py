@@ -35,7 +35,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
@@ -70,7 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = read_plan(given)
     if given.out.is_url:
         raise PlanError("--out: a release is written to a path, not to a URL.")
@@ -130,7 +128,6 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _tell_about_hierarchies(done: Run, given: argparse.Namespace) -> None:
-    """Say how the hierarchies were read, and what their ranges of codes do not hold."""
     show = notify(given)
     classes = done.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
@@ -162,7 +159,6 @@ def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBou
 
 
 def _form(done: Run, table: Table, asked: str) -> TextForm:
-    """How a text file is written."""
     own = table.form if isinstance(table, MemoryTable) else PLAIN
     own = FORMS.get(asked, own)
     form = done.fitting(own)
@@ -186,7 +182,6 @@ def _moved(plan: Plan, old: Path, new: Path) -> Plan:
 
 
 def _check_text(out: Address, table: Table, option: str) -> None:
-    """Check that a text file is written, to which an option applies, and that kanon writes it."""
     if table.in_engine:
         raise PlanError(
             f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
@@ -200,7 +195,6 @@ def _check_text(out: Address, table: Table, option: str) -> None:
 
 
 def _check_kind(out: Address) -> None:
-    """Check that a table in memory can be written so."""
     try:
         find_format(out.shown)
     except TableError as error:

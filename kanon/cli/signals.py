@@ -21,7 +21,6 @@ class Stopped(KeyboardInterrupt):
 
 
 def raise_signals() -> None:
-    """Have signals raised, but for those that whoever calls kanon wants ignored."""
     for name in _STOPPING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
@@ -33,7 +32,6 @@ def raise_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """Have the rest of the process go its way: how the command ended is settled."""
     for number in _taken:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "setitimer"):
@@ -56,7 +54,6 @@ def _receive(number: int, frame: Any) -> None:
 
 
 def _raise(*_: Any) -> None:
-    """Stop what the main thread does, but for what clears away after an earlier signal."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
     error = sys.exc_info()[1]

@@ -18,7 +18,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="RESULTS.csv")
@@ -31,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = read_plan(given)
     check_files(given, plan, given.out, given.state)
     study = study_of(prepare(plan, read_records(given, plan), given.plan.parent))

@@ -16,8 +16,6 @@ _UNSEEN = re.compile(
 
 
 class OutputError(KanonError):
-    """Standard output cannot be written to."""
-
     def __init__(self, error: OSError) -> None:
         reason = (error.strerror or "no reason given").lower()
         super().__init__(f"Standard output cannot be written to: {reason}.")
@@ -54,7 +52,6 @@ class Stream:
         return len(text)
 
     def flush(self) -> None:
-        """See :meth:`io.IOBase.flush`."""
         self._try("flush")
 
     def _try(self, method: str, *arguments: str) -> None:

@@ -15,7 +15,6 @@ from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--k", required=True, metavar="3,4,5,10")
@@ -27,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> None:
-    """Execute the command."""
     plan = read_plan(given)
     check_files(given, plan, given.out)
     ks = [_whole(part.strip()) for part in given.k.split(",")]

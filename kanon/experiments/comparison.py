@@ -46,8 +46,6 @@ _SHOWN = 1  # decimals of a percentage: what looks equal is equal
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One configuration of a comparison and what came of it."""
-
     configuration: Configuration  # what it was made with
     guide: Metric  # the metric that guided it
     runs: Mapping[int | None, Curves | Points]  # its criteria per tie seed, its own first
@@ -92,7 +90,6 @@ def lines_of(
     measured: Sequence[Metric],
     best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
-    """One line per configuration, with a run per tie seed, the first seed being its own."""
     guides = {metric.name: metric for metric in measured}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
     for one, numbers in zip(wanted, found, strict=True):
@@ -109,8 +106,6 @@ def lines_of(
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Configurations of one table, side by side."""
-
     lines: tuple[Line, ...]  # the configurations, each with a name of its own
     measured: tuple[Metric, ...]  # the metrics that every release was measured in
     n_records: int  # n
@@ -120,7 +115,6 @@ class Comparison:
 
     @property
     def has_bands(self) -> bool:
-        """Whether every line was run with other tie seeds too."""
         return all(len(line.runs) > 1 for line in self.lines)
 
     @property
@@ -130,7 +124,6 @@ class Comparison:
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
-        """The sensitive columns that every line was measured by."""
         if not self.lines:
             return ()
         first, *others = [line.best_l for line in self.lines]
@@ -138,7 +131,6 @@ class Comparison:
 
     @property
     def criteria(self) -> Mapping[str, Card]:
-        """What can be shown over k: losses, minimum k, what is suppressed, l and t."""
         more = [SUPPRESSED_CARD] if self._suppresses else []
         more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
         reached = replace(minimum_k.CARD, unit=self.of)
@@ -146,7 +138,6 @@ class Comparison:
 
     @property
     def further(self) -> Mapping[str, Card]:
-        """Every other measure of a release, by name; known at every k, at some, or nowhere."""
         of_column = self.sensitive in self.sensitive_columns
         return {
             name: card
@@ -155,11 +146,9 @@ class Comparison:
         }
 
     def knows(self, criterion: str) -> bool:
-        """Whether some line has a number of a criterion at some k that can be shown."""
         return bool(np.isfinite(self.at(criterion, self.ks)).any())
 
     def unmeasured(self, criterion: str) -> bool:
-        """Whether a criterion was not asked for when some line was made."""
         runs = (run for line in self.lines for run in line.runs.values())
         return criterion in at_some_k() and any(
             isinstance(run, Curves) and not run.measured_at for run in runs
@@ -167,12 +156,10 @@ class Comparison:
 
     @property
     def _suppresses(self) -> bool:
-        """Whether some release suppresses records."""
         runs = (run for line in self.lines for run in line.runs.values())
         return any(isinstance(run, Points) and run.suppressed is not None for run in runs)
 
     def card(self, criterion: str) -> Card:
-        """The card of a criterion, ``alteration_<metric>`` too."""
         for metric in self.measured:
             if criterion == f"{_ALTERATION}{metric.name}":
                 title = f"Alteration measured by {metric.card.title}"
@@ -180,11 +167,9 @@ class Comparison:
         return {**self.further, **self.criteria}[criterion]
 
     def line(self, name: str) -> Line:
-        """The line of a name."""
         return next(line for line in self.lines if line.name == name)
 
     def only(self, names: Iterable[str], bands: bool) -> Comparison:
-        """The same with some lines alone, and with their bands or without."""
         wanted, found = set(names), []
         for line in self.lines:
             if line.name in wanted:
@@ -222,7 +207,6 @@ class Comparison:
         ]
 
     def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
-        """The alteration at k, in percent."""
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.measured
@@ -301,7 +285,6 @@ class Comparison:
         return found if found in self.measured else None
 
     def _percentages(self) -> list[str]:
-        """The criteria in percent, and the alteration as the metric of all lines counts it."""
         names = self.in_points
         own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
         return [*own, *names]

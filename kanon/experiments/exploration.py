@@ -42,8 +42,6 @@ _COUNTED = 0.8  # the share of the time that passes before the searches walk, ab
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What some nodes of a lattice amount to."""
-
     nodes: np.ndarray  # levels per quasi-identifier
     # the records in classes that break k or a model: those that would have to be suppressed
     suppressed: np.ndarray
@@ -83,7 +81,6 @@ class Assessment:
 
     @cached_property
     def places(self) -> dict[Node, int]:
-        """The position of each node."""
         return {tuple(node): place for place, node in enumerate(self.nodes.tolist())}
 
     def only(self, nodes: Iterable[Node]) -> Assessment:
@@ -102,8 +99,6 @@ class Assessment:
 
 @dataclass(frozen=True)
 class VisitedNode:
-    """One node that a search moved through."""
-
     node: Node
     # which quasi-identifier was raised to come here, and how many distinct values it had before
     raised: int | None
@@ -115,8 +110,6 @@ class VisitedNode:
 
 @dataclass(frozen=True)
 class Walk:
-    """How a search went through the lattice."""
-
     algorithm: str  # its name
     climbs: bool  # whether it starts from the bottom and goes up, one level at a time
     steps: tuple[VisitedNode, ...]  # the nodes that it moved through
@@ -131,7 +124,6 @@ class Walk:
 
     @property
     def last(self) -> int:
-        """The number of the last step."""
         return self.first + len(self.steps) - 1
 
     def until(self, step: int | None) -> tuple[VisitedNode, ...]:
@@ -141,8 +133,6 @@ class Walk:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The lattice of a task."""
-
     attributes: tuple[str, ...]  # the quasi-identifiers
     tops: Node  # the level of each root: the node that loses everything
     # the k asked for, how many models have to hold beside it, the records that may be suppressed,
@@ -163,7 +153,6 @@ class Exploration:
 
     @property
     def size(self) -> int:
-        """The number of nodes of the lattice."""
         return sum(self.per_height)
 
     @cached_property
@@ -176,7 +165,6 @@ class Exploration:
         return tuple(counted.tolist())
 
     def walk(self, algorithm: str) -> Walk:
-        """The walk of one search."""
         return next(walk for walk in self.walks if walk.algorithm == algorithm)
 
 
@@ -260,7 +248,6 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
 
 
 def outline(task: Task) -> Exploration:
-    """The lattice of a task with nothing counted: its shape alone."""
     trees = task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
     none = np.zeros(0, dtype=np.int64)
@@ -350,7 +337,6 @@ def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
 
 
 def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
-    """Count each node; they stand in canonical order."""
     loss = CellLoss(lattice)
     numbers = np.zeros((len(nodes), 5), dtype=np.int64)
     for place, node in enumerate(nodes):
@@ -371,7 +357,6 @@ def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
 
 
 def _minimal(found: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
-    """The satisfying nodes of a complete lattice with none that satisfies straight below."""
     satisfying = found.satisfying.reshape(shape)
     minimal = satisfying.copy()
     for axis in range(len(shape)):
@@ -382,7 +367,6 @@ def _minimal(found: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
 
 
 def _least(found: Assessment) -> Node | None:
-    """The satisfying node of least cost, of several the first."""
     places = np.flatnonzero(found.satisfying)
     if not len(places):
         return None
@@ -391,7 +375,6 @@ def _least(found: Assessment) -> Node | None:
 
 
 def _searched(task: Task, size: int, progress: Progress) -> Node | None:
-    """The same by the bounded search, where a lattice is too large to count every node."""
     if size > _SEARCHED:
         return None
     return optimal.anonymise(task, progress).trace.node
@@ -403,7 +386,6 @@ def _tied(task: Task, minimal: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
-    """Run a search, and look at each node that it moved through."""
     # Datafly suppresses up to k records, as published, unless somebody says otherwise.
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
@@ -427,7 +409,6 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
 
 
 def _raised(lattice: Lattice, before: Node | None, node: Node) -> tuple[int | None, int]:
-    """The quasi-identifier that a step raised, and its distinct values before."""
     if before is None or node not in lattice.above(before):
         return None, 0
     raised = next(j for j, level in enumerate(node) if level > before[j])

@@ -75,14 +75,11 @@ WAYS: Mapping[str, Card] = {card.name: card for card in _WAYS}
 
 @dataclass(frozen=True, eq=False)
 class GreatestK:
-    """The greatest k of releases that meet the models, by what they cost."""
-
     ways: pd.DataFrame
     of: Counted = "records"  # what k counts
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """The rows with the greatest k for their alteration, rising."""
         return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
 
     def greatest_k(self, alteration: float) -> int | None:
@@ -115,7 +112,6 @@ def reverse(
 
 
 def reverse_task(prepared: PreparedRun) -> Task:
-    """The task of the reverse: the models of a plan without its k."""
     name = prepared.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
@@ -151,7 +147,6 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
 
 
 def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
-    """Follow all ways: what a worker process is given."""
     found: dict[str, Curves | Points] = {}
     for place, strategy in enumerate(("k", "s1")):
         led = replace(task, strategy=strategy, scope="table")
@@ -199,7 +194,6 @@ def _persons_along(path: MergePath) -> np.ndarray | None:
 
 
 def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
-    """The releases of a way in which k grew."""
     numbers = by_total_variation(curves.columns() if isinstance(curves, Curves) else curves.numbers)
     frame = pd.DataFrame(
         {
@@ -217,7 +211,6 @@ _MEASURED = ("entropy_l", "t_variational")
 
 
 def _rising(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of more k than all that cost less, by what they cost."""
     ordered = rows.sort_values(["alteration", "k"], ascending=[True, False], kind="stable")
     grown = ordered["k"] > ordered["k"].cummax().shift(fill_value=0)
     return ordered[grown]

@@ -45,8 +45,6 @@ _SHARES = {datafly.CARD.name: 1.0, samarati.CARD.name: 10.0, improved_greedy.CAR
 
 @dataclass(frozen=True, eq=False)
 class Searches:
-    """What the three searches did."""
-
     # a row per k and search, all quasi-identifiers together: ``k, algorithm, seconds,
     # nodes_evaluated, iloss, iloss_mean, level_of_generalisation, alteration, suppressed, min_k``
     over_k: pd.DataFrame
@@ -78,7 +76,6 @@ class Tally(NamedTuple):
 
 
 def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
-    """Check that the searches can be measured, before a worker starts."""
     check_size(hierarchies, samarati.CARD.title)
     if n_records < PAPER_K[0]:
         raise PlanError(
@@ -173,7 +170,6 @@ def numbers_of_columns(n_columns: int, n_records: int) -> range:
 
 
 def _lacking(n_columns: int, n_records: int) -> str:
-    """Why there is nothing over quasi-identifiers; nothing if there is."""
     if n_columns < FEWEST_COLUMNS:
         return f"It starts with {FEWEST_COLUMNS} quasi-identifiers, and the table has {n_columns}."
     if n_records < K_OVER_COLUMNS:
@@ -219,7 +215,6 @@ def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
 
 
 def _most_of_binary_search(per_height: Sequence[int]) -> int:
-    """The largest number of nodes at the heights that a binary search tries."""
     most = 0
     for lowest in range(len(per_height)):
         low, high, tried = 0, len(per_height) - 1, {lowest}
@@ -232,7 +227,6 @@ def _most_of_binary_search(per_height: Sequence[int]) -> int:
 
 
 def tally(found: Searches, measure: str, one: str, other: str | Iterable[str]) -> Tally:
-    """At how many k one search has less of something than another, as much, and more."""
     others = [other] if isinstance(other, str) else list(other)
     ours = found.along(measure, one).astype(float)
     theirs = np.min([found.along(measure, name).astype(float) for name in others], axis=0)
@@ -253,7 +247,6 @@ class _Clock:
         self._progress, self._whole, self._done = progress, whole, 0.0
 
     def timed(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
-        """The seconds of a search, and what it found."""
         share = _SHARES[name]
         doing = f"{short_title(name)}, {about}"
 

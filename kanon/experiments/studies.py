@@ -38,7 +38,6 @@ from kanon.sensitive import Sensitive
 def labels_of(
     prepared: PreparedRun, target: str, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
-    """The labels of a column, split into training and validation."""
     role = prepared.plan.roles.roles.get(target)
     if role is Role.QUASI_IDENTIFIER:
         raise PlanError(
@@ -55,8 +54,6 @@ def labels_of(
 # --- experiments over k and representations ---------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What a worker needs to run a published experiment."""
-
     # what makes the releases
     algorithm: str
     task: Task
@@ -79,7 +76,6 @@ def experiment_of(
     classifier: str = "mlp",
     trained: Trained = "original",
 ) -> Experiment:
-    """The experiment on what a plan makes of its table, checked before it is run."""
     n = prepared.classes.highest_k
     some = _up_to_n(ks, n)
     task = prepared.task().for_k(max(*some, trained_k(n)))
@@ -94,7 +90,6 @@ def run_experiment(
     fits: Sequence[Fit],
     keep: Callable[[Outcome], None],
 ) -> None:
-    """Make the releases, train the classifiers, validate each on every release."""
     progress(0.0, "making the releases")
     on_release = experiment.trained == "release"
     own = trained_k(experiment.task.classes.highest_k)
@@ -158,8 +153,6 @@ class LearntScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a worker needs to measure releases and learn from them."""
-
     candidates: tuple[StudiedAlgorithm, ...]  # the algorithms
     labelled: LabelledRecords  # what is to be learnt
     # the target's histogram per original class, for the measures that look at labels
@@ -213,7 +206,6 @@ def _title(one: Training) -> str:
 def _made(
     progress: Progress, algorithm: str, task: Task, ks: Sequence[int], done: float
 ) -> dict[int, Recoding]:
-    """The releases of an algorithm for those k that it has one for."""
     if not ks:
         return {}
 
@@ -233,7 +225,6 @@ def _made(
 
 
 def _measured(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, float]:
-    """Every utility measure of a release, by name; of the columns of labels, the target's."""
     found = summary(recoding, prediction.metrics, k)
     labelled_classes = replace(recoding.classes, sensitive=(prediction.histogram,))
     wrong = classification_metric.value(
@@ -248,7 +239,6 @@ def _measured(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, f
 
 
 def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
-    """The cards of what releases are measured by, by column of :func:`points_table`."""
     altered = {
         f"{alteration.CARD.name}_{metric.name}": replace(
             alteration.CARD,
@@ -298,7 +288,6 @@ def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) ->
 
 
 def check_candidate(candidate: StudiedAlgorithm, ks: Sequence[int]) -> None:
-    """Check that an algorithm can be run at all."""
     task = candidate.task.for_k(min(ks))
     task.check()
     check_task(candidate.algorithm, task)

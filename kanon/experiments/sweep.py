@@ -291,7 +291,6 @@ def _criteria(
     metrics: Sequence[Metric],
     also_at: Sequence[int] | None,
 ) -> Curves | Points:
-    """What came of one run."""
     module, task = algorithm_named(run.algorithm), run.task
 
     def seen(recoding: Recoding) -> Recoding:

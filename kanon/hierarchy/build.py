@@ -398,7 +398,6 @@ def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Dec
 def _misfits(
     texts: Sequence[str], kind: ColumnKind | None, names: Sequence[str]
 ) -> tuple[list[str], str]:
-    """The texts that are not of a kind, by default of the one of some names that most are of."""
     if kind is not None and kind.name not in names:
         return list(texts), f" (the column is of the kind {kind})"
     some = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
@@ -413,7 +412,6 @@ def _misfits(
 def _parsed_dates(
     texts: list[str], kind: ColumnKind | None
 ) -> tuple[dict[str, datetime], ColumnKind | None]:
-    """Texts as moments, and their kind, or an error that names those that are none."""
     known = kind or next(iter(moment_kinds(texts)), None)
     moment_of = _read_dates(texts, known)
     told = {text: moment for text, moment in moment_of.items() if moment is not None}

@@ -29,8 +29,6 @@ _LONGEST_SAFE = 50
 
 @dataclass(frozen=True)
 class FileResult:
-    """What came of one file."""
-
     file: str  # its name in the upload, or inside the zip
     column: str | None = None  # the column that it stands for, or None
     imported: HierarchyFile | None = None  # the hierarchy with its notes, or None
@@ -121,7 +119,6 @@ def _base(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """The name without its ending, and without the fingerprint that a download carries."""
     return re.sub(r"-[0-9a-f]{12}( \(\d+\))?$", "", _base(name).rpartition(".")[0])
 
 
@@ -149,7 +146,6 @@ def _read_one(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
 
 
 def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | FileResult:
-    """The members of a zip that count, or the one problem of the zip."""
     if len(content) > left:
         return FileResult(name, problem=_too_large(name))
     try:

@@ -197,7 +197,6 @@ def _parts(text: str, separators: str, prefixes: Sequence[int]) -> list[str]:
 def _ranges_above(
     codes: Iterable[str], ranges: Sequence[CodeRange], separators: str
 ) -> Mapping[str, list[str]]:
-    """The names of the ranges that each code lies in, from narrow to wide."""
     codes = list(codes)
     digits = _find_number_width(codes, ranges)
     checked = [_checked(one, separators, digits) for one in ranges]
@@ -220,7 +219,6 @@ def _ranges_above(
 
 
 def _enter(one: CodeRange, around: list[CodeRange]) -> None:
-    """Step into a range, out of those that end before it."""
     while around and around[-1].last + _AFTER_ALL < one.first:
         around.pop()
     if around and not one._inside(around[-1]):

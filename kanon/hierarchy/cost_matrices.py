@@ -109,7 +109,6 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
 
 
 def _subtree(tree: Hierarchy, focus: int) -> np.ndarray:
-    """A node and all nodes below it, by number."""
     within = (tree.first >= tree.first[focus]) & (tree.last <= tree.last[focus])
     return np.flatnonzero(within[: focus + 1])
 
@@ -178,7 +177,6 @@ def _disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
 
 
 def _edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes below disjoint groups: the group of each, and the nodes themselves."""
     groups = groups[np.argsort(tree.first[groups])]
     nodes = np.arange(tree.root)
     # The group that a node may be below is the last one that begins before it.

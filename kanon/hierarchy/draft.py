@@ -21,7 +21,6 @@ class Draft:
 
     @classmethod
     def of(cls, tree: Hierarchy) -> Draft:
-        """A draft of a tree, to be changed."""
         weight = None if tree.weight is None else tree.weight.tolist()
         children = [list(below) for below in tree.children]
         return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
@@ -36,7 +35,6 @@ class Draft:
         return len(self.labels) - 1
 
     def add(self, label: str, above: int, weight: float | None) -> int:
-        """A new last child."""
         node = self.new(label, above, weight)
         self.children[above].append(node)
         return node
@@ -56,7 +54,6 @@ class Draft:
             self.parent[node] = above
 
     def prune(self, groups: Iterable[int]) -> None:
-        """Take away those of the groups that are empty, and what becomes empty by that."""
         empty = {node for node in groups if not self.children[node] and node != self.root}
         while empty:
             self.gone |= empty
@@ -64,7 +61,6 @@ class Draft:
             empty = {node for node in above if not self.children[node] and node != self.root}
 
     def split(self, between: int) -> None:
-        """Give a new group half of its members' least weight, and take that from theirs."""
         if self.weight is None:
             return
         half = min(self.weight[node] for node in self.children[between]) / 2
@@ -73,7 +69,6 @@ class Draft:
             self.weight[node] -= half
 
     def dissolve(self, nodes: Sequence[int]) -> None:
-        """Put the children of groups in their place."""
         chosen = set(nodes)
         # Downwards: a dissolved group hands on what it got from a dissolved group above it.
         for node in sorted(chosen, reverse=True):
@@ -96,7 +91,6 @@ class Draft:
         return found
 
     def build(self) -> Hierarchy:
-        """The tree that the draft describes."""
         entries: list[tuple[str, str | None, float | None]] = [(self.labels[self.root], None, None)]
         stack = [self.root]
         while stack:

@@ -476,7 +476,6 @@ def _name(name: str) -> str:
 
 
 def _refuse_taken(name: str, tree: Hierarchy, gone: Iterable[int] = ()) -> None:
-    """A group that vanishes by the same operation leaves its name free."""
     if name in tree.node_of and tree.node_of[name] not in gone:
         raise HierarchyError("The name {cells} is taken; every node needs one of its own.", [name])
 

@@ -155,7 +155,6 @@ def parse_csv(text: str) -> HierarchyFile:
 def _with_missing(
     rows: list[tuple[int, list[str]]],
 ) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """The lines with a name in that of missing cells, or without it if the root is all it has."""
     blank = next((row for row in rows if not row[1][0].strip()), None)
     if blank is None or not blank[1][-1].strip() or len(rows) < 2:
         return rows, []

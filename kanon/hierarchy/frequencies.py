@@ -81,7 +81,6 @@ def _parts_by_records(
 
 
 def _merged(counts: Mapping[str, int]) -> dict[str, int]:
-    """The records of each value, whatever the ways in which it is written."""
     merged: dict[str, int] = {}
     for value, count in counts.items():
         text = canonical_text(value)

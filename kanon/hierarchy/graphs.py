@@ -86,7 +86,6 @@ def parse_node_link(content: dict[str, Any]) -> Hierarchy:
 
 
 def _of_file(graph: nx.Graph) -> Hierarchy:
-    """The tree of a graph that was read: its names are texts or numbers."""
     labels = dict(graph.nodes(data="label"))
     if any(label is None for label in labels.values()):
         labels = {node: node for node in graph}

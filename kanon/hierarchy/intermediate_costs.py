@@ -20,11 +20,9 @@ class ExactNumbers:
     place: np.ndarray  # per node the place of its number
 
     def map(self, change: Callable[[Fraction], Fraction]) -> ExactNumbers:
-        """Change every number."""
         return ExactNumbers(list(map(change, self.values)), self.place)
 
     def of(self, node: int) -> Fraction:
-        """The number of a node."""
         return self.values[self.place[node]]
 
     def floats(self) -> np.ndarray:
@@ -33,7 +31,6 @@ class ExactNumbers:
 
 
 def per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
-    """Turn a whole number per node into a fraction per node."""
     distinct, place = np.unique(keys, return_inverse=True)
     return ExactNumbers([exact(int(key)) for key in distinct], place)
 
@@ -78,8 +75,6 @@ def _other_leaves_share(tree: Hierarchy) -> ExactNumbers:
 
 @dataclass(frozen=True)
 class Intermediate:
-    """The first phase of a metric: what a rise counts."""
-
     # F, one exact number per node, whose difference along an edge is the intermediate cost
     height: Callable[[Hierarchy], ExactNumbers] | None
     title: str  # what is counted, as a choice on a page

@@ -63,7 +63,6 @@ def _read_decimal(number: float) -> Fraction:
 
 
 def _write_decimal(number: Fraction) -> str:
-    """A decimal, written out unless it has very many zeros."""
     exact = _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
 

@@ -12,7 +12,6 @@ from kanon.settings import exceeded, settings
 
 
 def check_number(what: Literal["nodes", "levels"], number: int) -> None:
-    """Check that a hierarchy has no more nodes or levels than the settings allow."""
     limit = f"hierarchy_{what}"
     if number > getattr(settings(), limit):
         raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {what} or more"))

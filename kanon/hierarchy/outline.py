@@ -98,7 +98,6 @@ def _number(weight: float) -> str:
 
 
 def _parts(number: int, inside: str) -> tuple[str, float | None]:
-    """The name and the weight of a line."""
     match = _LINE.fullmatch(inside)
     problem = HierarchyError(
         f"Line {number}: {{cells}} is no node; a line has a name and, if one is wanted, = and a "

@@ -33,12 +33,9 @@ from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
 
 
 class SuppressionPlan(Strict):
-    """Keep a value or lose it."""
-
     build: Literal["suppression"]
 
     def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column, whatever the order of its rows."""
         return build.suppression(sorted(values))
 
 
@@ -52,7 +49,6 @@ class IntervalsPlan(Strict):
     highest: Number | None = None
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
-        """The hierarchy over the values of a column."""
         return build.intervals(values, self.widths, self.origin, self.lowest, self.highest, kind)
 
 
@@ -64,7 +60,6 @@ class MaskPlan(Strict):
     side: Literal["left", "right"] = "left"
 
     def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
         return build.mask(values, self.keep, self.side)
 
 
@@ -78,7 +73,6 @@ class CodesPlan(Strict):
     ranges_file: str | None = None
 
     def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
         return codes(values, self.separators, self.prefixes, self.ranges)
 
     def with_ranges_read(self, folder: Path) -> CodesPlan:
@@ -99,7 +93,6 @@ class DatesPlan(Strict):
     )
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
-        """The hierarchy over the values of a column."""
         return build.dates(values, self.levels, kind)
 
 
@@ -121,7 +114,6 @@ class AgesPlan(Strict):
             raise ValueError(f"{quoted(given)} is no day, such as 2026-11-25") from None
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
-        """The hierarchy over the values of a column."""
         day = date.fromisoformat(self.day)
         return build.ages(values, day, self.widths, self.lowest, self.highest, kind)
 
@@ -193,7 +185,6 @@ def build_hierarchy(
     folder: Path,
     kind: ColumnKind | None = None,
 ) -> Hierarchy:
-    """The hierarchy that a plan chose for a column."""
     try:
         if isinstance(chosen, str):
             return read_hierarchy(folder / chosen).hierarchy
@@ -211,7 +202,6 @@ def build_hierarchy(
 
 
 def describe_reading(chosen: HierarchyPlan | None, tree: Hierarchy, folder: Path) -> list[str]:
-    """What whoever chose a hierarchy should know: how its file was read, what no range holds."""
     if isinstance(chosen, str):
         return list(read_hierarchy(folder / chosen).notes)
     if isinstance(chosen, CodesPlan):

@@ -160,7 +160,6 @@ def as_flat(tree: Hierarchy) -> Hierarchy:
 
 
 def is_flat(tree: Hierarchy) -> bool:
-    """Whether a tree is a stand-in made by :func:`flat`."""
     return bool(tree.level[tree.root] == _LEVEL_OF_WHOLE and (tree.parent < 0).sum() == 1) and bool(
         (tree.parent[: tree.n_leaves] == tree.root).all()
     )

@@ -44,7 +44,6 @@ class Potentials(tuple[np.ndarray, ...]):
         return made
 
     def first(self, number: int) -> Potentials:
-        """Those of the first attributes alone."""
         digits = self.digits[:number]
         return Potentials(self[:number], self.slack, digits, self.bits, self.scale, self.common)
 

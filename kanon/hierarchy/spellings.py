@@ -34,7 +34,6 @@ class Spellings(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The most frequent spelling."""
         return next(iter(self.records))
 
 

@@ -77,7 +77,6 @@ _REASONS = {
 
 
 def _builder_for(values: Sequence[str], kind: ColumnKind | None) -> str:
-    """The builder that fits what values are, however many they are."""
     if not values:
         return "suppression"
     if numbers(values, kind) is not None and (kind is not None or not like_postcodes(values)):
@@ -91,7 +90,6 @@ def _builder_for(values: Sequence[str], kind: ColumnKind | None) -> str:
 
 
 def _divides(suggested: SuggestedBuilder, values: Sequence[str]) -> bool:
-    """Whether no group of a suggested hierarchy holds all values."""
     if suggested.builder == "mask":
         return len({value[:-1] for value in values}) > 1
     if suggested.builder == "codes":
@@ -144,7 +142,6 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
 def _can_be_built(
     proposal: SuggestedBuilder, counts: Mapping[str, int], kind: ColumnKind | None
 ) -> bool:
-    """Whether it is a tree without a level of all values, and no value is called like a group."""
     if proposal.builder == "suppression":
         return True
     try:
@@ -192,8 +189,6 @@ def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
 def _select_dividing(
     build: Callable[[list[_Level]], Hierarchy], levels: Sequence[_Level]
 ) -> list[_Level]:
-    """The levels that do not put all values into one group."""
-
     def divides(level: _Level) -> bool:
         try:
             tree = build([level])

@@ -16,7 +16,6 @@ def lca(parent, one, other):
 
 @loop
 def covers(parent, above, below):
-    """Whether a node is another one or above it."""
     while below >= 0 and below < above:
         below = parent[below]
     return below == above

@@ -23,7 +23,6 @@ from kanon.kernels.prefix_tree import find_class
 
 @loop
 def mark_counts(view, each, sign):
-    """Add the counts of a class to the marks, or take them off."""
     histograms = view.histograms
     start = histograms.start[each]
     for entry in range(start, start + histograms.length[each]):
@@ -32,7 +31,6 @@ def mark_counts(view, each, sign):
 
 @loop
 def _logs_added(logs, value, tally, marks, first, last):
-    """By how much n ln n of the marks and of a class grows where they share values."""
     grown = 0.0
     for entry in range(first, last):
         mine = marks[value[entry]]
@@ -58,7 +56,6 @@ def _excess_added(total, records, value, tally, marks, first, last, size):
 
 @loop
 def _excess(total, records, value, tally, first, last, size):
-    """The same of a class alone."""
     above = np.int64(0)
     for entry in range(first, last):
         above += max(tally[entry] * records - total[value[entry]] * size, 0)
@@ -87,7 +84,6 @@ def bad_of_two(
 
 @loop
 def merged_bad(view, work, chosen, other, third):
-    """How bad the class is that a merge makes. The marks are those of ``chosen``."""
     logs, records, total, start, length, value, tally = view.histograms
     marks, at = view.marks, view.at
     size = work.counts[chosen] + work.counts[other]
@@ -148,7 +144,6 @@ def third_class(view, work, rules, chosen, candidate):
 
 @loop
 def worst_left(view, candidate, third):
-    """How bad the worst class is that a merge leaves as it is."""
     for place in range(3):
         end = view.ends[place]
         if end >= 0 and end != candidate and end != third:
@@ -158,14 +153,12 @@ def worst_left(view, candidate, third):
 
 @loop
 def bad_with(view, work, chosen, candidate, third):
-    """How bad the merged class is, or the table that has it."""
     bad = merged_bad(view, work, chosen, candidate, third)
     return max(bad, worst_left(view, candidate, third)) if view.whole else bad
 
 
 @loop
 def badness(view, work, rules, chosen, candidate):
-    """The same, the third class looked up."""
     third = third_class(view, work, rules, chosen, candidate)
     return bad_with(view, work, chosen, candidate, third)
 
@@ -186,7 +179,6 @@ def changes_nothing(view, chosen, by, bar):
 
 @loop
 def no_worse(view, work, rules, chosen, candidate, bar):
-    """Whether a merge leaves the class, or the table, no worse than ``bar``."""
     third = third_class(view, work, rules, chosen, candidate)
     if view.whole and worst_left(view, candidate, third) > bar:
         return False
@@ -207,7 +199,6 @@ def near_product(found, product, slack):
 
 @loop
 def most_for(product, factor, slack):
-    """The cost above which no candidate comes near a product."""
     if factor <= 0 or product == np.inf:
         return np.inf
     return (product * (1 + 2 * TOLERANCE) + 2.0 * slack) / factor
@@ -215,7 +206,6 @@ def most_for(product, factor, slack):
 
 @loop
 def note(view, candidate, value):
-    """Put a candidate near the best."""
     place = view.state[NEAR]
     view.near[place] = candidate
     view.near_value[place] = value

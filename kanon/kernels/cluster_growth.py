@@ -13,8 +13,6 @@ LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)  # the places in ``Unclustered.sta
 
 
 class Unclustered(NamedTuple):
-    """The classes that have no cluster yet, beside the cluster that grows."""
-
     values: np.ndarray  # int32 (m, E): their tuples, in canonical order
     number: np.ndarray  # (E,): which class each is
     records: np.ndarray  # (E,): its number of records, 0 once it is taken
@@ -31,7 +29,6 @@ class Unclustered(NamedTuple):
 
 @loop_with_arrays
 def _close_ranks(grown):
-    """Drop the classes that are taken, without changing the order of the others."""
     state = grown.state
     if 8 * state[TAKEN] <= state[LIVE]:
         return
@@ -50,7 +47,6 @@ def _close_ranks(grown):
 
 @loop_with_arrays
 def _begin_at(table, grown, clusters, chosen):
-    """What meeting a class costs all others; it becomes the centre of a cluster."""
     live = grown.state[LIVE]
     grown.up[:live] = 0
     grown.down[:live] = 0
@@ -116,7 +112,6 @@ def _cheapest(table, grown, centre, own):
 
 @loop_with_arrays
 def _take(table, grown, clusters, place, grows):
-    """Move a class into the cluster; if it grows on, what it costs to widen it is kept true."""
     state = grown.state
     cluster = state[CLUSTERS]
     for j in range(table.nodes.shape[1]):

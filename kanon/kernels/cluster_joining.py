@@ -20,7 +20,6 @@ class Meeting(NamedTuple):
 
 @loop_with_arrays
 def _meet(table, meeting, tuple_):
-    """Make the costs of meeting a tuple ready; where it is the last one again, they are."""
     for j in range(len(tuple_)):
         if meeting.values[j] != tuple_[j]:
             meeting.values[j] = tuple_[j]

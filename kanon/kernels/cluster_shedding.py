@@ -10,7 +10,6 @@ from kanon.kernels.digits import compare
 
 @loop_with_arrays
 def _widening(table, centre, own, tuple_, its):
-    """What it costs to widen a cluster by a class."""
     cost = np.int64(0)
     for j in range(len(tuple_)):
         met = table.depths[j, lca(table.parents[j], centre[j], tuple_[j])]

@@ -15,8 +15,6 @@ from kanon.kernels.digits import Digits
 
 
 class ClusteringInput(NamedTuple):
-    """What is clustered."""
-
     nodes: np.ndarray  # int32 (E, m): the tuples of the classes
     counts: np.ndarray  # (E,): their numbers of records
     parents: np.ndarray  # (m, N): per quasi-identifier each node's parent, -1 for roots
@@ -29,8 +27,6 @@ class ClusteringInput(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """The clusters so far."""
-
     nodes: np.ndarray  # int32 (K, m): their centres
     records: np.ndarray  # (K,): of each; 0 for one that was merged into another
     of: np.ndarray  # (E,): per class its cluster; -1 if it has none

@@ -34,14 +34,12 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """See :func:`kanon.kernels.dispatchers.dispatcher_of`."""
         from kanon.kernels.dispatchers import dispatcher_of  # and with it Numba
 
         return dispatcher_of(self)
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba compiles where a kernel calls this one."""
         return self.dispatcher._numba_type_
 
 

@@ -36,7 +36,6 @@ _PATIENCE = 120.0
 
 
 def _all_sources() -> str:
-    """A hash of all kernels."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         found.update(path.name.encode())
@@ -130,7 +129,6 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)  # type: ignore[no-untyped-call]
 
     def release(self) -> None:
-        """Let other processes load what was compiled, or try where it failed."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -149,7 +147,6 @@ class _Preparation:
 
     @classmethod
     def tell(cls) -> None:
-        """Report progress, by the time that compiling takes elsewhere."""
         if cls.begun is not None:
             passed = time.monotonic() - cls.begun
             tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
@@ -168,7 +165,6 @@ class KernelDispatcher(CPUDispatcher):
     seconds = seconds_without = 1.0  # see Kernel
 
     def enable_caching(self) -> None:
-        """Keep what is compiled, where there is a place."""
         with contextlib.suppress(RuntimeError):  # else it is compiled at each start
             self._cache = _Cache(self.py_func)
 
@@ -221,8 +217,6 @@ def dispatcher_of(kernel: Any) -> Any:
 
 @intrinsic
 def _fetched(typing, array, place):
-    """The processor's own instruction, which also bears a place that does not exist."""
-
     def generate(context, builder, signature, arguments):
         kind = signature.args[0]
         held = context.make_array(kind)(context, builder, arguments[0])
@@ -246,7 +240,6 @@ def _prefetch(array, place):
 
 
 def _note() -> Path | None:
-    """The file that says that all kernels are kept, where they are."""
     try:
         folder = _Cache(_all_sources).cache_path
     except RuntimeError:

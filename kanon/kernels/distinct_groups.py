@@ -51,7 +51,6 @@ def _sets_at(lattice, halves, table, full, k, live, marks, found, node):
 
 @loop
 def _place_of(found, table, group):
-    """Where the set of a group of a node stands in the table, or would."""
     mask = found.key.shape[0] - 1
     bits = 0
     while (1 << bits) <= mask:
@@ -113,7 +112,6 @@ def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, 
 
 @kernel(seconds=1)
 def rehash(found, larger):
-    """Put what the table holds into a larger one."""
     mask = larger.key.shape[0] - 1
     bits = 0
     while (1 << bits) <= mask:

@@ -36,7 +36,6 @@ def is_better(work, rules, chosen, own, one, cost, other, its):
 
 @loop
 def exact_cost(work, rules, chosen, candidate, own, cost):
-    """What a merge costs, rounded once, up to a factor that is the same for all."""
     digits = rules.digits
     length = digits.of.shape[2]
     if length == 0:

@@ -42,7 +42,6 @@ def _alike(view, work, one, other):
 
 @loop
 def _found(view, work, founder, slot):
-    """Begin a group with the class that is the first of its kind: measure it."""
     groups, histograms = view.groups, view.histograms
     if view.at == LOOKS_AT_K:
         bad, mass, reach = -float(work.counts[founder]), 0.0, 0.0
@@ -67,7 +66,6 @@ def _found(view, work, founder, slot):
 
 @loop
 def _close(view, group, slot):
-    """Forget a group that has lost its last member."""
     groups = view.groups
     above = groups.slots[slot]
     if above == group:
@@ -88,7 +86,6 @@ def _close(view, group, slot):
 
 @loop
 def see(view, work, added):
-    """Let a strategy know of a class that lives now."""
     groups = view.groups
     slot = _slot(view, work, added)
     group = groups.slots[slot]
@@ -115,7 +112,6 @@ def see(view, work, added):
 
 @loop
 def miss(view, work, gone):
-    """Let a strategy know of a class that has just gone; its histogram still stands."""
     groups = view.groups
     group, before, after = groups.of[gone], groups.previous[gone], groups.following[gone]
     if before >= 0:

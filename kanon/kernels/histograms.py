@@ -8,13 +8,11 @@ from kanon.kernels.merging_state import LOOKS_AT_L
 
 @loop
 def n_log_n(logs, count):
-    """n ln n."""
     return logs[count] if count < len(logs) else count * np.log(count)
 
 
 @loop
 def ln(logs, count):
-    """ln n."""
     return logs[count] / count if count < len(logs) else np.log(count)
 
 
@@ -36,7 +34,6 @@ def _gather(histograms, alive, state):
 
 @loop
 def join_histograms(histograms, alive, parts, made, state, at):
-    """The histogram of a class made of others, which lose theirs. ``state`` begins with ENTRIES."""
     needed = 0
     for part in parts:
         if part >= 0:
@@ -77,7 +74,6 @@ def join_histograms(histograms, alive, parts, made, state, at):
 
 @loop
 def measure(histograms, each, at):
-    """How bad a class is by its values, what bounds it when merged, its reach (StrategyView)."""
     start, length = histograms.start[each], histograms.length[each]
     size = np.int64(0)
     for entry in range(start, start + length):

@@ -79,8 +79,6 @@ class ClassRuns(NamedTuple):
 
 
 class CountingRoom(NamedTuple):
-    """Room to count classes."""
-
     head: np.ndarray  # per part of a first half the first run that has it
     following: np.ndarray  # per run the next one with its part
     place: np.ndarray  # per part of a second half the class found last that has it

@@ -33,8 +33,6 @@ class Shared(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Room for the tuples of some released classes."""
-
     members: np.ndarray
     spare: np.ndarray  # room for as many again
     chosen: np.ndarray  # which members are in the group that is looked at
@@ -88,7 +86,6 @@ def merge_cost(trees, low, records, shared, other, limit):
 
 @loop
 def common_nodes(lattice, trees, pool, begins, ends, wanted, row):
-    """The lowest common ancestors of those members that were chosen so; their potential."""
     m, first, left = lattice.levels.shape[0], True, 0
     above = pool.above[row]
     for i in range(begins, ends):
@@ -107,7 +104,6 @@ def common_nodes(lattice, trees, pool, begins, ends, wanted, row):
 
 @loop
 def share(lattice, trees, shared, pool, each, begins, ends):
-    """Make a released class of some members of the pool."""
     total = 0
     shared.head[each] = -1
     shared.size[each] = 0
@@ -126,7 +122,6 @@ def share(lattice, trees, shared, pool, each, begins, ends):
 
 @kernel(seconds=1)
 def share_all(lattice, trees, shared, pool, starts):
-    """Make the released classes: of the members of the pool from each start up to the next."""
     for each in range(starts.shape[0] - 1):
         share(lattice, trees, shared, pool, each, starts[each], starts[each + 1])
     shared.state[ALIVE] = starts.shape[0] - 1

@@ -15,8 +15,6 @@ from kanon.kernels.hashing import MIX
 
 
 class LatticeArrays(NamedTuple):
-    """The classes of a table and the lattice of levels above them."""
-
     nodes: np.ndarray  # (E, m): per class and quasi-identifier its node
     counts: np.ndarray  # (E,): the records of each class
     # what each node is raised to, by quasi-identifier, level and node:
@@ -34,8 +32,6 @@ class LatticeArrays(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """What each half's levels make of the halves of tuples, as far as there is room."""
-
     # Per place the group of every half that a class had that remained when it was filled,
     # (places, P) and (places, Q): equal where the levels make the same of two.
     ones: np.ndarray
@@ -59,7 +55,6 @@ class GroupTable(NamedTuple):
 
 @loop
 def _emptied(table, entries):
-    """Empty the table for so many entries; how far a hash is shifted to give a place in it."""
     table.clock[0] += 1
     bits = 4
     while (1 << bits) < 2 * entries:
@@ -125,7 +120,6 @@ def number_tuples(lattice, tuples, j, part, live, size, table, groups):
 
 @loop
 def _number(lattice, tuples, of, j, part, live, size, table, groups):
-    """The same for the halves that some classes have; ``of`` tells them."""
     for i in range(size):
         groups[of[live[i]]] = -1
     halves, number = table.of, 0
@@ -140,7 +134,6 @@ def _number(lattice, tuples, of, j, part, live, size, table, groups):
 
 @loop
 def _number_first(lattice, halves, table, one, live, size):
-    """The place of the groups of a node of the first half's lattice."""
     at = one % halves.ones_of.shape[0]
     if halves.ones_of[at] != one:
         groups = halves.ones[at]
@@ -151,7 +144,6 @@ def _number_first(lattice, halves, table, one, live, size):
 
 @loop
 def _number_last(lattice, halves, table, other, live, size):
-    """The place of the groups of a node of the last half's lattice."""
     at = other % halves.others_of.shape[0]
     if halves.others_of[at] != other:
         groups, j = halves.others[at], lattice.split
@@ -202,6 +194,5 @@ def fill_halves(lattice, halves, table, live, size):
 
 @kernel(seconds=1)
 def forget(halves):
-    """Forget all groups of halves."""
     halves.ones_of[:] = -1
     halves.others_of[:] = -1

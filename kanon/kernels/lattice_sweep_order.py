@@ -12,8 +12,6 @@ NONE = 2**62  # more than any loss: there is none
 
 
 class Losses(NamedTuple):
-    """What raising costs, and what it costs the groups of a node."""
-
     left: np.ndarray  # per place of ``LatticeArrays.raised`` what raising it on to the root costs
     own: np.ndarray  # (E,): per class the potential of its tuple
     first: np.ndarray  # per group its first class
@@ -23,8 +21,6 @@ class Losses(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """A sweep by groups instead of nodes."""
-
     key: np.ndarray  # per node its groups' least mean loss when last grouped; :data:`NONE` if none
     heap: np.ndarray  # the nodes by key, then number; the first ``state[NEXT]`` of the array
     # These three are as in ``SweepWalk``, but for ``state[NEXT]``; ``state[4]`` counts groupings.
@@ -35,7 +31,6 @@ class Ordered(NamedTuple):
 
 @loop
 def left_at(lattice, left, node, each):
-    """The potential of what a node makes of a class; ``left`` is that of :class:`Losses`."""
     found = 0
     for j in range(lattice.levels.shape[0] - 1, -1, -1):
         level = node % lattice.levels[j]
@@ -47,7 +42,6 @@ def left_at(lattice, left, node, each):
 
 @loop
 def _weigh(lattice, table, losses, node, k, live, size, groups):
-    """What the groups of a node cost per record; returns the least."""
     for group in range(groups):
         losses.first[group] = -1
         losses.total[group] = 0
@@ -144,7 +138,6 @@ def _before(key, one, other):
 
 @loop
 def _sink(key, heap, size, place):
-    """Let the node at a place of the heap sink to where it belongs."""
     node = heap[place]
     while True:
         below = 2 * place + 1

@@ -14,8 +14,6 @@ visited, how many groups were released, how many classes were grouped at the las
 
 
 class WalkedHalf(NamedTuple):
-    """One half of the quasi-identifiers, and what remains of its part of the tuples."""
-
     tuples: np.ndarray  # (P, h): the distinct halves
     begins: int  # the first of its quasi-identifiers
     groups: np.ndarray  # per place the group of every half, as in ``Halves``
@@ -28,8 +26,6 @@ class WalkedHalf(NamedTuple):
 
 
 class SweepWalk(NamedTuple):
-    """A walk along the nodes of a lattice."""
-
     order: np.ndarray  # the nodes, in the order in which they are visited
     live: np.ndarray  # the classes that remain, rising; the first ``state[REMAINING]``
     first: WalkedHalf
@@ -100,7 +96,6 @@ def _crowded(lattice, table, walk, k, ones, others, size):
 
 @loop
 def _group(lattice, halves, table, walk, k, node):
-    """Group the remaining classes that may be in a group of k records at a node."""
     state = walk.state
     one, other = node // lattice.parts[1], node % lattice.parts[1]
     ones = halves.ones[_weighed(lattice, table, walk.first, one, k, state[REMAINING])]
@@ -117,7 +112,6 @@ def _group(lattice, halves, table, walk, k, node):
 
 @loop
 def _still_live(half):
-    """Forget the halves that no remaining class has."""
     left = 0
     for i in range(half.size[0]):
         each = half.live[i]
@@ -150,7 +144,6 @@ def reach_some(lattice, halves, table, walk, k, most):
 
 @kernel(seconds=1)
 def release(lattice, table, walk, groups, least):
-    """Release the groups, of at least ``least`` records, of the node that was visited last."""
     state = walk.state
     node = walk.order[state[NEXT] - 1]
     for group in range(groups):

@@ -17,8 +17,6 @@ LIVE, RECORDS, GROUPS = range(3)
 
 
 class MdavRun(NamedTuple):
-    """A run: the classes, and the groups so far."""
-
     values: np.ndarray  # (E, m): per class and quasi-identifier its value, from 0
     weights: np.ndarray  # (m,): 1 / variance, by which squared differences are multiplied
     counts: np.ndarray  # (E,): the records of each class
@@ -110,7 +108,6 @@ def _around(run, k, centre):
 
 @loop
 def _join(run, c, group):
-    """Put a class into a group."""
     run.group[c] = group
     run.group_counts[group] += run.counts[c]
     for j in range(len(run.weights)):
@@ -119,7 +116,6 @@ def _join(run, c, group):
 
 @loop
 def _close(run):
-    """Take the classes that are in a group now out of those in none."""
     kept = 0
     for i in range(run.state[LIVE]):
         c = run.live[i]

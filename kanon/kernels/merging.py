@@ -28,7 +28,6 @@ def _let_go(work, view, gone):
 
 @kernel(seconds=2, without=1)
 def let_live_first(work, rules, view, planted):
-    """Let the original classes live, which are in the tree."""
     for each in planted:
         let_live(work, rules, each)
         if view is not None:

@@ -68,8 +68,6 @@ class PrefixTree(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """All that a run of greedy merging works on and changes."""
-
     # Per class made so far its tuple, size and rank; room for all that will be made.
     nodes: np.ndarray
     counts: np.ndarray
@@ -137,8 +135,6 @@ class Groups(NamedTuple):
 
 
 class StrategyView(NamedTuple):
-    """What a strategy knows of the classes beside the cost."""
-
     at: int  # whether it looks at l, at t or at k
     whole: bool  # whether the whole table counts, or the merged class alone
     histograms: Histograms  # of the live classes; empty without a sensitive attribute

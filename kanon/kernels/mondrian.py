@@ -111,7 +111,6 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
 
 @loop_with_arrays
 def _distinct(nodes, j, order, start, stop, held):
-    """How many values of a quasi-identifier occur in a region."""
     found = 0
     for i in range(start, stop):
         node = nodes[order[i], j]
@@ -187,7 +186,6 @@ def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, tol
 
 @loop_with_arrays
 def _most_equal(places, counts, median, below, total):
-    """How many of the classes at the median make the sides most equal, and that first side."""
     best, first, taken = abs(2 * below - total), below, 0
     upto, seen = below, 0
     for i in range(len(places)):

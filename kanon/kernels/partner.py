@@ -30,7 +30,6 @@ from kanon.kernels.worst_classes import find_ends
 
 @loop
 def _first_near(view, work, rules, chosen, own, most):
-    """Of the candidates noted with a value up to ``most``, the cheapest or the first, by ties."""
     by_cost = rules.by == LEAST_BAD_THEN_CHEAPEST
     best, least = -1, np.int64(0)
     for place in range(view.state[NEAR]):
@@ -49,7 +48,6 @@ def _first_near(view, work, rules, chosen, own, most):
 
 @loop
 def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
-    """The class of least cost times badness."""
     view.state[NEAR] = 0
     if view.whole:
         bar = factor_of(view.at, view.ends_bad[0])
@@ -73,7 +71,6 @@ def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
 
 @loop
 def _partner_by_badness(work, rules, view, root, chosen, own, least, slack):
-    """The class whose merge is least bad; where cost counts, the cheapest of those."""
     by = rules.by
     if view.whole:
         bar = view.ends_bad[0]
@@ -111,7 +108,6 @@ def _partner_by_cost(work, rules, view, root, chosen, own, least, slack):
 
 @loop
 def partner(work, rules, view, root, chosen, own, least):
-    """The class to merge ``chosen`` with, as the strategy says."""
     by = rules.by
     if view is None:
         return search(work, rules, None, root, chosen, own, least, by, 0.0)

@@ -33,7 +33,6 @@ from kanon.kernels.third_classes import mark_meeting
 
 @loop
 def _note_if_helping(view, work, chosen, candidate, third, slack):
-    """Note a candidate whose merge takes in all of the worst classes. Returns how bad it is."""
     stamp = work.state[MERGES] + 1
     left = worst_left(view, candidate, third)
     if not left < view.ends_bad[0] - slack:
@@ -78,7 +77,6 @@ def note_helpers(view, work, rules, chosen, slack):
 
 @loop
 def bound_all(view, work, chosen):
-    """Bound how bad the merges with all groups are. Returns the place of the least bound."""
     at, logs, groups = view.at, view.histograms.logs, view.groups
     sizes, masses, reaches, bounds = groups.sizes, groups.masses, groups.reaches, groups.bounds
     masks, shares, mask = groups.masks, view.shares, view.mask[chosen]
@@ -113,7 +111,6 @@ def unmarked(view, candidate, stamp):
 
 @loop
 def _marked_bad(view, work, chosen, candidate):
-    """How bad the merge with a marked candidate is, measured once per group and third class."""
     groups, third = view.groups, view.third[candidate]
     group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
     if groups.met[group] != met:

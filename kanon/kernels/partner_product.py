@@ -33,7 +33,6 @@ asked."""
 
 @loop
 def _note_product(view, work, rules, chosen, candidate, own, product):
-    """Note a candidate with its product of cost and badness, if it may be near the least."""
     cost = merge_cost(work, rules, chosen, candidate, own)
     found = cost * factor_of(view.at, badness(view, work, rules, chosen, candidate))
     if near_product(found, product, rules.digits.slack):
@@ -119,7 +118,6 @@ def note_low_products(view, work, rules, root, chosen, own, least):
 
 @loop
 def least_noted(view):
-    """The least value that was noted."""
     least = np.inf
     for place in range(view.state[NEAR]):
         least = min(least, view.near_value[place])

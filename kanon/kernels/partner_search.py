@@ -34,19 +34,16 @@ from kanon.kernels.prefetching import prefetch
 
 @loop
 def _times(size, weight):
-    """The product, or 2^62 where the weight says that there is none."""
     return size * weight if weight < NONE else np.int64(NONE)
 
 
 @loop
 def _nearer(limit, cost):
-    """The smaller of a limit and a cost that may be too large for a whole number."""
     return np.int64(cost) if cost < limit else limit
 
 
 @loop
 def meeting_cost(parent, depth, mine, value, own, least):
-    """What it costs at least to meet a value, and what it costs per record of the other class."""
     met = lca(parent, mine, value)
     down = depth[value] - depth[met]
     return own * (depth[mine] - depth[met]) + least * down, down
@@ -194,7 +191,6 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
 
 @loop
 def merge_cost(work, rules, chosen, candidate, own):
-    """What it costs to merge two classes."""
     its = work.counts[candidate] if rules.weighted else np.int64(1)
     cost = np.int64(0)
     for j in range(work.nodes.shape[1]):

@@ -65,7 +65,6 @@ def plant(work, rules, planted):
 
 @loop
 def _insert(work, root, added, order):
-    """Add a class whose tuple does not stand below the root yet."""
     tree, state = work.tree, work.state
     entry = root
     for j in order:
@@ -115,7 +114,6 @@ def remove_class(work, gone):
 
 @loop
 def let_live(work, rules, added):
-    """Let a class live, which has its place in the tree: in the heap, if it may be repaired."""
     work.alive[added] = True
     work.state[LIVE] += 1
     if not stands_aside(work, rules, added):
@@ -125,7 +123,6 @@ def let_live(work, rules, added):
 
 @loop
 def add_class(work, rules, added):
-    """Let a class live that has no place in the tree yet."""
     aside = stands_aside(work, rules, added)
     _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
     let_live(work, rules, added)

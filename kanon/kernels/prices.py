@@ -85,7 +85,6 @@ def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth
 
 @kernel(seconds=1)
 def sizes_of(begin, members, counts, chosen, sizes):
-    """How many classes that have records some groups have."""
     for place in range(chosen.shape[0]):
         sizes[place] = 0
         for at in range(begin[chosen[place]], begin[chosen[place] + 1]):
@@ -95,7 +94,6 @@ def sizes_of(begin, members, counts, chosen, sizes):
 
 @kernel(seconds=1)
 def copied(begin, members, counts, chosen, to_begin, to_members):
-    """Copy the classes that have records of some groups, one group after the other."""
     for place in range(chosen.shape[0]):
         at = to_begin[place]
         for old in range(begin[chosen[place]], begin[chosen[place] + 1]):

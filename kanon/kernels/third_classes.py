@@ -9,7 +9,6 @@ from kanon.kernels.merging_state import COVERED, MARKED, MERGES, SEARCHED
 
 @loop
 def mark_meeting(view, work, rules, chosen, cover):
-    """Mark the candidates whose merge with ``chosen`` meets a class that covers it."""
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
     current = work.path[1]

@@ -21,7 +21,6 @@ def rate(worst, each, bad):
 
 @loop
 def find_ends(view):
-    """Find the three worst classes."""
     worst = view.worst
     half = len(worst) // 2
     for end in range(3):

@@ -86,8 +86,6 @@ class Guess:
 
 @dataclass(frozen=True)
 class ShareDisclosure:
-    """What the proportional representation of a release tells."""
-
     cells: int  # the number of quasi-identifier cells of the release: released records × attributes
     exact: int  # those of them that :func:`exact_cells` counts
     alone: int  # those of them that :func:`alone_cells` counts

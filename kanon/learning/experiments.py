@@ -166,7 +166,6 @@ def run_fits(
 
 
 def _nothing(one: Fit, ks: int) -> Outcome:
-    """What is learnt from no record: there is no score to take."""
     shape = (ks, len(REPRESENTATIONS), len(SCORES))
     return Outcome(one, np.full(shape, np.nan), np.full(len(SCORES), np.nan), dead=True)
 
@@ -176,8 +175,6 @@ def _about(one: Fit) -> str:
 
 
 class _Table(NamedTuple):
-    """What a classifier is trained on, and the records of the same table that validate."""
-
     matrix: Matrix
     training: Pairs
     validation: Pairs

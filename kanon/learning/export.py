@@ -31,7 +31,6 @@ _BATCH = 65_536  # so many records are written at a time
 
 
 def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
-    """The columns of a matrix that the release has a column like, and what they are called then."""
     plain, final = _names(source, recoding)
     return {old: new for old, new in zip(plain, final, strict=True) if old != new}
 
@@ -79,7 +78,6 @@ def representation_file(
 
 
 def _names(source: MemorySource, recoding: Recoding) -> tuple[list[str], list[str]]:
-    """What the columns of the matrix are called, and what they are called beside the release's."""
     plain = columns_of(recoding.classes.attributes, recoding.hierarchies)
     taken = {str(one) for one in source.release_rows(recoding, np.arange(0)).columns}
     # A column that keeps its name has it before another one gets a number.
@@ -138,7 +136,6 @@ def _csv(
 def _csv_parts(
     table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray, quoting: int
 ) -> Iterator[bytes]:
-    """The header, and batches of lines."""
     header = pd.DataFrame(columns=[*(str(name) for name in table.columns), *names])
     yield header.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     blank = "," * (len(names) - 1)
@@ -166,7 +163,6 @@ def _released_lines(table: pd.DataFrame, quoting: int) -> list[str]:
 
 
 def _lines(matrix: Matrix, classes: np.ndarray) -> Iterator[str]:
-    """The rows of some classes as CSV: those of many records are written out once."""
     rows = matrix.rows[classes]
     values, place = np.unique(rows.data, return_inverse=True)
     texts = [np.format_float_positional(value, trim="-") for value in values]

@@ -15,8 +15,6 @@ _DIGITS = 6  # what differs less is equal: the last digits depend on how a proce
 
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
-    """A trained classifier."""
-
     estimator: Any  # as scikit-learn trained it
     known: np.ndarray  # the labels that it has met, by position, in the estimator's order
     n_labels: int  # L
@@ -38,7 +36,6 @@ class FittedClassifier:
 
 
 def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
-    """Train a classifier."""
     known = np.unique(training.label)
     if len(known) == 1:
         return FittedClassifier(None, known, n_labels)

@@ -54,7 +54,6 @@ class LabelledRecords:
 
     @property
     def binary(self) -> bool:
-        """Whether there are two labels."""
         return len(self.labels) == 2
 
     @property
@@ -66,7 +65,6 @@ class LabelledRecords:
         return int(len(totals) - 1 - np.argmin(totals[::-1]))
 
     def released(self, recoding: Recoding) -> tuple[Pairs, Pairs]:
-        """The training and the validation records of a release, by released class and label."""
         into, size = recoding.assigned, len(self.labels)
         return self.training.moved(into, size), self.validation.moved(into, size)
 
@@ -113,7 +111,6 @@ def labelled(
 
 
 def _check(histogram: Sensitive, codes: list[int]) -> None:
-    """Check that the labels can be learnt and validated."""
     name = quoted(histogram.name)
     if len(codes) < 2:
         raise TableError(

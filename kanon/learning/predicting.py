@@ -34,7 +34,6 @@ _COLUMNS = [
 def agreements(
     points: pd.DataFrame, measures: Mapping[str, Card], learned: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
-    """How well each measure orders releases as each classifier's score does."""
     some = points.dropna(subset=list(learned))
     if some.empty:
         return pd.DataFrame(columns=_COLUMNS)

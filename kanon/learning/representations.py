@@ -261,7 +261,6 @@ def _upwards(tree: Hierarchy) -> csr_array:
 
 
 def _pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
-    """The rows of distinct released values. Shape (values, N)."""
     size = tree.root + 1
     nodes = _covers(tree, values)
     if name == "oneClass":
@@ -280,14 +279,12 @@ def _pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
 
 
 def _within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr_array:
-    """Of what lies below the cover of each value, that whose leaves all lie below the value."""
     row, low = below.tocoo().coords
     fits = (tree.first[values[row]] <= tree.first[low]) & (tree.last[low] <= tree.last[values[row]])
     return csr_array((below.data[fits], (row[fits], low[fits])), shape=below.shape)
 
 
 def _shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
-    """The proportional rows of one attribute. Shape (R, N)."""
     kept = recoding.assigned >= 0
     original = _covers(tree, recoding.classes.nodes[kept, j])
     shape = (recoding.n_classes, tree.root + 1)

@@ -49,7 +49,6 @@ class Curves:
         return known_at(self.further, name, self._rows(ks), ks)
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
-        """The records in classes of which size for several k. Shape (len(ks), B)."""
         return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
 
     def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
@@ -61,7 +60,6 @@ class Curves:
         return int(self._rows([k])[0])
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
         return {"k": np.asarray(ks), **self.columns(self._rows(ks))}
 
     def columns(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
@@ -100,7 +98,6 @@ class Points:
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
-        """A further measure for several k; not a number where it is not defined."""
         rows = self._rows(ks)
         return self.further[name][rows] if name in self.further else np.full(len(rows), np.nan)
 
@@ -109,11 +106,9 @@ class Points:
         return np.zeros(len(ks)) if self.suppressed is None else self.suppressed[self._rows(ks)]
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
-        """The records in classes of which size for several k. Shape (len(ks), B)."""
         return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
         rows = self._rows(ks)
         return {name: values[rows] for name, values in self.numbers.items()}
 
@@ -163,7 +158,6 @@ def _columns(
     entropy_l: Mapping[str, Any],
     t_norm1: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Criteria in the order of ``CURVES.csv``, after ``k``."""
     columns = list(entropy_l)
     sensitive = {
         privacy_column(what, column, columns): values[column]
@@ -201,7 +195,6 @@ def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
-    """The criteria of releases that were made one by one, per k."""
     rows, further = [], []
     for k, recoding in recodings.items():
         found = summary(recoding, metrics, k)
@@ -238,7 +231,6 @@ def curves_along(
     release: Callable[[int], Recoding] | None = None,
     least: np.ndarray | None = None,
 ) -> Curves:
-    """The criteria of every release on a merge path."""
     classes = path.classes
     size = classes.n_classes
     min_k = path.distinct_k if least is None else np.unique(least)

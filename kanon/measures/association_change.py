@@ -136,8 +136,6 @@ def value(recoding: Recoding) -> float | None:
 
 
 class _Scale(NamedTuple):
-    """What the associations of a table and of its releases are counted by."""
-
     bins: dict[str, np.ndarray | None]  # per column the bin of every leaf
     highest: dict[str, float]  # per column r' - 1
     near_unique: tuple[str, ...]  # the columns that are not counted, and in neither of these
@@ -154,7 +152,6 @@ def _original(classes: EquivalenceClasses) -> tuple[_Scale, Associations]:
 
 
 def _scale_of(classes: EquivalenceClasses) -> _Scale:
-    """The bins, the near-unique columns and the highest values of an original table."""
     n = classes.n_records
     all_bins: dict[str, np.ndarray | None] = {}
     highest: dict[str, float] = {}
@@ -173,7 +170,6 @@ def _scale_of(classes: EquivalenceClasses) -> _Scale:
 
 
 def _bins_of(column: SpreadColumn) -> np.ndarray | None:
-    """Per leaf its bin; None for texts and for few numbers. Missing cells have one of their own."""
     named = [place for place, text in enumerate(column.values) if text != MISSING_LABEL]
     sizes = numbers([column.values[place] for place in named])
     if sizes is None:
@@ -189,7 +185,6 @@ def _bins_of(column: SpreadColumn) -> np.ndarray | None:
 
 
 def _associations(classes: EquivalenceClasses, scale: _Scale) -> Associations:
-    """Cramér's V of every pair of the columns that are counted."""
     columns = [
         column if (bins := scale.bins[column.name]) is None else column.binned(bins)
         for column in columns_of(classes)
@@ -227,5 +222,4 @@ def _cramers_v(one: SpreadColumn, other: SpreadColumn, highest: float) -> float:
 
 
 def _values(column: SpreadColumn) -> float:
-    """r: how many values its cells tell apart."""
     return float(column.told_apart @ column.at) / max(int(column.at.sum()), 1)

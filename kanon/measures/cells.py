@@ -46,7 +46,6 @@ def cells_shown(recoding: Recoding, column: str) -> int:
 
 
 def cells_raised(recoding: Recoding) -> int:
-    """The number of cells that are not as they were."""
     raised = 0
     for tree, same, before in zip(
         recoding.hierarchies, recoding.unchanged, original_cells(recoding), strict=True
@@ -57,7 +56,6 @@ def cells_raised(recoding: Recoding) -> int:
 
 
 def cells_at_root(recoding: Recoding) -> int:
-    """The number of cells at the root of their hierarchy."""
     return _at_roots(recoding, recoding.cells)
 
 

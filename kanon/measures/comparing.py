@@ -13,8 +13,6 @@ from kanon.errors import PlanError
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A table of numbers and who is ahead in each row."""
-
     values: pd.DataFrame  # the numbers
     ranks: pd.DataFrame  # the place of each number in its row, 1 the best
     higher: tuple[bool, ...]  # per row whether the higher number is the better one
@@ -27,7 +25,6 @@ class Standing:
 
     @property
     def mean_ranks(self) -> pd.Series:
-        """The mean place of each competitor over all rows."""
         return self.ranks.mean()
 
     @property
@@ -37,7 +34,6 @@ class Standing:
         return (self.ranks - 1).div(last.where(last > 0, 1), axis=0)
 
     def table(self, **about: object) -> pd.DataFrame:
-        """Everything in one row per number, with columns that say what it is about."""
         columns = {"value": self.values, "rank": self.ranks}
         if self.low is not None and self.high is not None and self.undecided is not None:
             columns |= {"low": self.low, "high": self.high, "undecided": self.undecided}
@@ -115,7 +111,6 @@ class Difference:
     higher: bool  # whether the higher number is the better one
 
     def ahead(self, k: int) -> Literal["first", "second", "equal", "undecided"]:
-        """Which of the two is better at k, as far as ties allow to say."""
         place = self.ks.index(k)
         value = self.values[place]
         if self.low is not None and self.high is not None:
@@ -154,7 +149,6 @@ def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype
 
 
 def check_interval(low: int, high: int, n_records: int) -> None:
-    """Check that an interval of k is one."""
     if high > n_records:
         raise PlanError(
             f"The interval ends at k = {thin(high)}, but the table has "

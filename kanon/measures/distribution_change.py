@@ -83,7 +83,6 @@ _KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyD
 
 
 def _original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    """What does not change from one release to the next, as long as its classes are there."""
     if classes not in _KNOWN:
         _KNOWN[classes] = _leaves(classes.hierarchies, classes.cells)
     return _KNOWN[classes]

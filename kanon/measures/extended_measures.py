@@ -31,7 +31,6 @@ _IN_CURVES = (generalised, at_root, deleted_among_modified)  # measures that sta
 
 @cache
 def further_cards() -> Mapping[str, Card]:
-    """The cards of all further measures, by name; one is of a sensitive column."""
     found = dict(utility_cards())
     for module in _IN_CURVES:
         del found[module.CARD.name]
@@ -68,7 +67,6 @@ def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
 
 
 def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
-    """The further measures of one release; not a number where one is not defined."""
     its_own = classification_metric.CARD.name
     numbers = {name: found[name] for name in further_cards() if name != its_own}
     for column in columns:
@@ -79,7 +77,6 @@ def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, fl
 def further_along(
     path: MergePath, releases: Iterable[tuple[int, Recoding]]
 ) -> dict[str, np.ndarray]:
-    """The further measures of the releases on a merge path, as far as they are known."""
     min_k, classes = path.distinct_k, path.classes
     at = np.searchsorted(path.smallest, min_k, side="left")
     found: dict[str, np.ndarray] = {}
@@ -120,7 +117,6 @@ def further_along(
 def known_at(
     numbers: Mapping[str, np.ndarray], name: str, rows: np.ndarray, ks: Sequence[int]
 ) -> np.ndarray:
-    """A further measure in some rows of what :func:`further_along` found, for their k."""
     if name == c_avg.CARD.name and average_class_size.CARD.name in numbers:
         return numbers[average_class_size.CARD.name][rows] / np.asarray(ks)
     found: np.ndarray = numbers[name][rows] if name in numbers else np.full(len(rows), np.nan)

@@ -15,7 +15,6 @@ def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
 
 
 def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
-    """The histograms of some classes, with room for those that are made by merging."""
     entries = len(sensitive.value)
     records = int(sensitive.total.sum())
     whole = np.arange(min(records, _MOST_LOGS) + 1)
@@ -31,7 +30,6 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
 
 
 def empty_histograms(n_classes: int) -> Histograms:
-    """Those of classes of which no sensitive value is known."""
     return Histograms(
         logs=np.zeros(0),
         records=0,

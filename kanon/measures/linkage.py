@@ -34,8 +34,6 @@ _NO_ROWS = (
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The records that a person's could be."""
-
     classes: np.ndarray  # the positions of the classes that match, rising
     records: int  # the number of their records
     values: tuple[str, ...]  # the values of the sensitive attribute
@@ -61,8 +59,6 @@ class Match:
 
 @dataclass(frozen=True)
 class Linkage:
-    """What an attack on everybody in a table finds on average."""
-
     # whom the attacker looks for and what is counted: records, each as if it were one person, or
     # persons where a column tells them apart
     of: Counted
@@ -76,8 +72,6 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an attack on every record of a table finds, by what is known of it."""
-
     # the P tuples of values that are known, with the records that they are known of
     known: EquivalenceClasses
     records: np.ndarray  # the records that match
@@ -187,13 +181,11 @@ def attack(
     column: str | None = None,
     admitted: csr_array | None = None,
 ) -> Attack:
-    """What every record is found to be by who knows some attributes; see :func:`linkage`."""
     of = None if column is None else partial(EquivalenceClasses.sensitive_named, column=column)
     return _attack(persons, published, known, of, admitted)
 
 
 def _persons(classes: EquivalenceClasses) -> Sensitive:
-    """Who has the records of each class, as :func:`_attack` takes it."""
     assert classes.persons is not None
     return classes.persons
 
@@ -249,7 +241,6 @@ def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -
 
 
 def projected(classes: EquivalenceClasses, places: Sequence[int]) -> EquivalenceClasses:
-    """The classes by some quasi-identifiers alone, in the order given."""
     trees = tuple(classes.hierarchies[place] for place in places)
     nodes, counts, group = group_tuples(
         classes.nodes[:, list(places)], classes.counts, [tree.n_nodes for tree in trees]
@@ -269,7 +260,6 @@ def _covers(tree: Hierarchy, node: int) -> np.ndarray:
 
 
 def _places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:
-    """The positions of the known attributes."""
     lacking = [name for name in known if name not in classes.attributes]
     if lacking:
         raise PlanError(
@@ -303,7 +293,6 @@ def _ranges(classes: EquivalenceClasses) -> np.ndarray:
 def _with_rows(
     published: EquivalenceClasses, places: Sequence[int], admitted: csr_array
 ) -> tuple[EquivalenceClasses, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The classes in the order of some attributes, none merged, and where to look in their rows."""
     order = np.lexsort([published.nodes[:, place] for place in reversed(places)])
     trees = tuple(published.hierarchies[place] for place in places)
     named = tuple(published.attributes[place] for place in places)

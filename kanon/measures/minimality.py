@@ -115,7 +115,6 @@ def measure_minimality(
 
 # --- splits ---------------------------------------------------------------------------------
 def _table_splits(recoding: Recoding) -> Iterator[_Split]:
-    """The table with one quasi-identifier one level lower, where that parts a class."""
     members = np.arange(recoding.classes.n_classes)
     for j, level in enumerate(recoding.trace.node or ()):
         tree = recoding.classes.hierarchies[j]
@@ -127,7 +126,6 @@ def _table_splits(recoding: Recoding) -> Iterator[_Split]:
 
 
 def _parted_classes(recoding: Recoding, splits: list[_Split]) -> list[int]:
-    """The released classes that some split of the table parts."""
     parted: set[int] = set()
     for split in splits:
         _, first = np.unique(split.part, return_index=True)
@@ -199,7 +197,6 @@ def _try_splits(
 def _conclude(
     recoding: Recoding, models: Sequence[SensitiveModel], telling: list[tuple[int, list[_Split]]]
 ) -> Iterator[list[Conclusion]]:
-    """Per class that is enumerated what it tells of each of its groups of records."""
     released = recoding.released.sensitive_named(models[0].column)
     shares = largest(released, released.count) / recoding.counts
     for place, splits in sorted(telling, key=lambda pair: -shares[pair[0]])[:MOST_CLASSES]:

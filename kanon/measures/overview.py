@@ -51,8 +51,6 @@ def all_at_root(classes: EquivalenceClasses) -> Recoding:
 
 @dataclass(frozen=True)
 class MeasureValue:
-    """One measure of a release."""
-
     card: Card  # what it is called and what it says
     # its number for the original table, for the release, and with every quasi-identifier at its
     # root
@@ -63,7 +61,6 @@ class MeasureValue:
 
     @property
     def way(self) -> float | None:
-        """How far it went from the original table towards everything at the root, in percent."""
         if self.before is None or self.after is None or self.at_root is None:
             return None
         whole = self.at_root - self.before
@@ -95,7 +92,6 @@ class MeasureValue:
 
 
 def _said(end: str) -> str:
-    """An end of a share in percent."""
     return re.sub(r"\b[01](?=:)", lambda share: f"{100 * int(share[0])} %", end)
 
 

@@ -33,7 +33,6 @@ def node_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The same of any number of at least 0 per node: to 2^-62 of the largest possible sum."""
     most = max((float(value.max()) for value in values), default=0.0) * path.classes.n_cells
     if not most:
         return np.zeros(len(path.parts) + 1)

@@ -36,8 +36,6 @@ def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SpreadColumn:
-    """A column of a table, as far as joint counts need to know it."""
-
     name: str  # what it is called
     values: Sequence[str]  # its L leaves by name
     # per item its node: a class has one in every quasi-identifier, an entry of a histogram its
@@ -52,7 +50,6 @@ class SpreadColumn:
 
     @cached_property
     def records(self) -> np.ndarray:
-        """The estimated number of records of each leaf, or bin."""
         return np.asarray(self.shares.T @ self.at)
 
     @cached_property
@@ -66,7 +63,6 @@ class SpreadColumn:
         return (total / np.maximum(cells, 1))[self.level]
 
     def binned(self, bins: np.ndarray) -> SpreadColumn:
-        """The same with the leaves put together; the bin of each is given."""
         from scipy.sparse import csr_array
 
         parts = (self.shares.data, bins[self.shares.indices], self.shares.indptr)

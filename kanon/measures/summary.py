@@ -25,7 +25,6 @@ _OF_CLASSES = (association_change, query_error)
 
 
 def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
-    """The measures of a release under their names in ``M.json``."""
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found, stored = parts_of(kanon.measures), recoding.in_engine
     return {
@@ -46,7 +45,6 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
 
 
 def _protection(recoding: Recoding) -> dict[str, Any]:
-    """The measures that look at every released class."""
     released = recoding.released
     cm = classification_metric.CARD.name
     as_labels = {

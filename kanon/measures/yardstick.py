@@ -51,7 +51,6 @@ def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePa
 
 
 def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
-    """A recoding as the hierarchies of the yardstick see it: for measuring alone."""
     classes, moved = _moved(recoding.original, yardstick)
     nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(moved)])
     # The levels of the released node are those of other trees.

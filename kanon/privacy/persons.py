@@ -29,7 +29,6 @@ IN_PERSONS = Card(
 
 
 def too_few_persons(k: int, persons: int) -> str:
-    """Why records about fewer than k persons cannot be k-anonymous in persons."""
     return (
         f"k = {k} cannot be reached in persons: the records to anonymise are about "
         f"{counted(persons, 'person')}, and k can be at most that."
@@ -69,9 +68,7 @@ class KInPersons(Model):
         return self.levels(classes) >= self.k
 
     def refusal(self, whole: EquivalenceClasses) -> str:
-        """Why no release can meet the model: the table is about fewer than k persons."""
         return too_few_persons(self.k, int(self.levels(whole)[0]))
 
     def for_k(self, k: int) -> KInPersons:
-        """The same with another k."""
         return replace(self, k=k)

@@ -27,7 +27,6 @@ class ModelPlan(Strict):
     model: str
 
     def made(self, column: str | None) -> Model:
-        """The model."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
         if "column" in given:
             given["column"] = column
@@ -36,17 +35,14 @@ class ModelPlan(Strict):
 
     @property
     def looks_at_column(self) -> bool:
-        """Whether the model is about a sensitive column."""
         return "column" in type(self).model_fields
 
     @property
     def chosen_column(self) -> str | None:
-        """The column that was named, if any."""
         return getattr(self, "column", None)
 
 
 def _parameter(allowed: Range) -> Any:
-    """The field of a plan for a number that a model takes."""
     end: dict[str, Any] = {"gt" if allowed.above else "ge": allowed.lowest}
     if allowed.highest < float("inf"):
         end["le"] = allowed.highest
@@ -55,7 +51,6 @@ def _parameter(allowed: Range) -> Any:
 
 
 def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
-    """The class of plans for one model: a field for each of its parameters."""
     hints, numbers = get_type_hints(model), ranges(model)
     made: dict[str, Any] = {"model": (Literal[name], ...)}
     for part in fields(model):  # type: ignore[arg-type]

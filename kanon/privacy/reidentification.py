@@ -176,7 +176,6 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
 
 
 def _risk(classes: EquivalenceClasses, hiding: np.ndarray, mean: float, threshold: float) -> Risk:
-    """The risk where so many people hide each record of a class."""
     of_class = 1.0 / hiding
     above = int(classes.counts[of_class > threshold].sum()) / classes.n_records
     return Risk(float(of_class.max()), mean, threshold, above)

@@ -18,8 +18,6 @@ Kind = Literal["begin", "grow", "leftover", "seeds", "pass", "leave", "refill", 
 
 @dataclass(frozen=True)
 class Option:
-    """A class, or a cluster, that could be chosen: the least key of those that are allowed is."""
-
     number: int
     pair: tuple[Group, Group]  # a cluster, or a class, and what would be put together with it
     cost: Fraction | int  # what that costs
@@ -29,8 +27,6 @@ class Option:
 
 @dataclass(frozen=True)
 class ClusterStep:
-    """What happens to a cluster."""
-
     kind: Kind
     cluster: int
     members: tuple[int, ...]  # the classes that join the cluster or leave it
@@ -40,8 +36,6 @@ class ClusterStep:
 
 
 class _Clustering:
-    """The clusters at some moment."""
-
     def __init__(self, table: PlainTable) -> None:
         self.table = table
         self.generator = np.random.default_rng(table.seed)
@@ -49,7 +43,6 @@ class _Clustering:
 
     @property
     def left(self) -> list[int]:
-        """The classes that are in no cluster."""
         taken = {each for cluster in self.clusters for each in cluster}
         return [each for each in range(len(self.table.nodes)) if each not in taken]
 
@@ -64,7 +57,6 @@ class _Clustering:
         self, pairs: Iterable[tuple[int, Sequence[int], Sequence[int]]], sign: int = 1,
         by_record: bool = False,
     ) -> list[Option]:  # fmt: skip
-        """What is compared of some pairs of clusters: the dearest is first if the sign is -1."""
         found = []
         for number, one, other in pairs:
             pair = self.table.group(one), self.table.group(other)
@@ -73,7 +65,6 @@ class _Clustering:
         return found
 
     def join(self, kind: Kind, each: int, open_to: Iterable[int]) -> ClusterStep:
-        """Let a class join the cluster that costs least to widen."""
         options = self.options((number, self.clusters[number], [each]) for number in open_to)
         best = _best(options)
         self.clusters[best].append(each)

@@ -21,8 +21,6 @@ Pick = Callable[[Sequence[Group]], Group]  # one of the classes that break what 
 
 @dataclass(frozen=True, eq=False)
 class Partner:
-    """A class that another could be merged with."""
-
     group: Group
     cost: Fraction | int
     left: Root | Fraction | int  # 1 / l, t in norm 1 or -k after the merge; 0 if none counts
@@ -31,8 +29,6 @@ class Partner:
 
 @dataclass(frozen=True, eq=False)
 class PlainMerge:
-    """A merge, and what could have been merged."""
-
     before: tuple[Group, ...]  # all classes
     wrong: tuple[Group, ...]  # those that break what has to hold
     picked: Group
@@ -52,7 +48,6 @@ def merge(
     scope: str = "table",
     small: bool = False,
 ) -> Iterator[PlainMerge]:
-    """The merges of some classes until none of them is wrong."""
     live = list(groups)
     while len(live) > 1 and (wrong := tuple(group for group in live if is_wrong(group))):
         picked = pick(wrong)
@@ -81,13 +76,11 @@ def pick_first(table: PlainTable) -> Pick:
 
 
 def gaa(table: PlainTable, strategy: str = "s1", scope: str = "table") -> Iterator[PlainMerge]:
-    """GAA for k-anonymity."""
     pick = pick_smallest(table)
     yield from merge(table, table.originals, below(table), pick, strategy, scope)
 
 
 def gaa_small(table: PlainTable) -> Iterator[PlainMerge]:
-    """The variant of 2020."""
     yield from merge(table, table.originals, below(table), pick_first(table), small=True)
 
 
@@ -99,7 +92,6 @@ def kaca(table: PlainTable) -> Iterator[PlainMerge]:
 
 
 def below(table: PlainTable) -> Callable[[Group], bool]:
-    """Whether a class has fewer than k records."""
     return lambda group: group.records < table.k
 
 
@@ -111,7 +103,6 @@ def compare_partners(
     strategy: str,
     scope: str,
 ) -> tuple[Partner, ...]:
-    """Each possible partner with what the strategy minimises."""
     costs = [table.merge_cost(picked, other) for other in others]
     least = min(costs)
     costs = [least if cost <= least + table.slack else cost for cost in costs]
@@ -131,7 +122,6 @@ def compare_partners(
 
 
 def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], Any] | None:
-    """What a strategy looks at of some classes as one, the less the better; None for s1."""
     total = sum(map(Counter, table.histograms), Counter[Any]())
 
     def histogram(members: Sequence[int]) -> Counter[Any]:
@@ -147,7 +137,6 @@ def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], An
 
 
 def _figures(strategy: str, cost: Fraction | int, left: Any) -> tuple[Any, ...]:
-    """What a strategy compares of a partner, first things first [Definition 17]."""
     if strategy in ("s4", "s7"):
         return (left.times(cost) if isinstance(left, Root) else left * cost,)
     if strategy in ("l", "t"):

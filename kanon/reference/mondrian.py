@@ -58,8 +58,6 @@ class RegionStep:
 
 
 class Mondrian:
-    """The regions of a table."""
-
     def __init__(
         self,
         nodes: Sequence[Sequence[int]],
@@ -88,12 +86,10 @@ class Mondrian:
 
     @property
     def cuts(self) -> list[PlainCut]:
-        """The cuts that are made."""
         return [step.cut for step in self.steps() if step.cut is not None]
 
     @property
     def regions(self) -> list[Region]:
-        """The regions that stay."""
         return [step.region for step in self.steps() if step.cut is None]
 
     def is_allowed(self, cut: PlainCut) -> bool:
@@ -103,20 +99,16 @@ class Mondrian:
         )
 
     def size(self, region: Sequence[int]) -> int:
-        """How many records some classes hold."""
         return sum(self.counts[c] for c in region)
 
     def place(self, c: int, j: int) -> float:
-        """Where a class stands on an axis."""
         return self.at[j][self.nodes[c][j]]
 
     def spread(self, region: Sequence[int], j: int) -> float:
-        """From where to where a region goes on an axis."""
         places = [self.place(c, j) for c in region]
         return max(places) - min(places)
 
     def width(self, region: Sequence[int], j: int) -> float:
-        """The same as a share of the whole table; 0 on an axis of one value."""
         spread = self.spread(region, j)
         return spread / self.spans[j] if spread else 0.0
 
@@ -138,7 +130,6 @@ class Mondrian:
         return self.size(region)
 
     def candidates(self, region: Region) -> Iterator[PlainCut]:
-        """The cuts to try, in their order."""
         worths = [self.worth(region, j) for j in range(len(self.trees))]
         for j in sorted(range(len(worths)), key=lambda j: (-worths[j], j)):
             if worths[j] == 0:
@@ -146,11 +137,9 @@ class Mondrian:
             yield from self.cuts_on(region, j)
 
     def is_by_groups(self, j: int) -> bool:
-        """Whether a quasi-identifier is cut by the groups of its hierarchy."""
         return self.variant == "hierarchy" and not is_flat(self.trees[j])
 
     def cuts_on(self, region: Region, j: int) -> Iterator[PlainCut]:
-        """The cuts to try on one quasi-identifier, in their order."""
         if self.is_by_groups(j):
             yield self.by_children(region, j)
             return
@@ -191,7 +180,6 @@ class Mondrian:
         return reduce(self.trees[j].lca, (self.nodes[c][j] for c in region))
 
     def named_by(self, cut: PlainCut) -> int:
-        """The node that a cut is named by: where the groups meet, else the last of the first."""
         j, first = cut.attribute, cut.parts[0]
         if cut.place == "groups":
             return self.meeting(sum(cut.parts, ()), j)

@@ -48,7 +48,6 @@ class Root:
         return mine < its
 
     def times(self, cost: Fraction | int) -> Root:
-        """The root times a number."""
         return Root(self.of * Fraction(cost) ** self.n, self.n)
 
 

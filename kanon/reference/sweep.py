@@ -12,8 +12,6 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """A node at which the remaining classes are grouped."""
-
     levels: Levels
     loss: Fraction | int  # what raising the whole table to them costs
     groups: tuple[Group, ...]  # those that are released here
@@ -22,8 +20,6 @@ class Visit:
 
 @dataclass(frozen=True, eq=False)
 class JoinPlace:
-    """A released class that a left-over class could join."""
-
     group: Group
     cost: Fraction | int
     widened: Group  # with the one that joins, and all that look the same then
@@ -72,7 +68,6 @@ def nodes_by_loss(table: PlainTable) -> list[tuple[Levels, Fraction | int]]:
 
 
 def groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list[Group]:
-    """Some classes that look the same at a node, together."""
     raised = [tree.at_level(at) for tree, at in zip(table.hierarchies, levels, strict=True)]
     found: dict[Nodes, list[int]] = {}
     for each in members:
@@ -82,7 +77,6 @@ def groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list
 
 
 def released_by(visits: Sequence[Visit], table: PlainTable) -> tuple[Group, ...]:
-    """The classes that the walk released, in canonical order."""
     found: dict[Nodes, list[int]] = {}
     for group in (group for visit in visits for group in visit.groups):
         found.setdefault(group.nodes, []).extend(group.members)

@@ -15,8 +15,6 @@ Nodes = tuple[int, ...]  # a node of each hierarchy
 
 @dataclass(frozen=True)
 class Group:
-    """Some classes of the table that have become one."""
-
     nodes: Nodes
     records: int
     members: tuple[int, ...]  # the classes, by their positions in the table, rising
@@ -43,34 +41,28 @@ class PlainTable:
 
     @cached_property
     def originals(self) -> tuple[Group, ...]:
-        """The classes of the table."""
         classes = enumerate(zip(self.nodes, self.records, strict=True))
         return tuple(Group(nodes, records, (each,)) for each, (nodes, records) in classes)
 
     def size(self, members: Iterable[int]) -> int:
-        """How many records some classes hold."""
         return sum(self.records[each] for each in members)
 
     def meet(self, *tuples: Nodes) -> Nodes:
-        """The lowest common ancestors of some tuples."""
         columns = zip(self.hierarchies, zip(*tuples, strict=True), strict=True)
         return tuple(reduce(tree.lca, nodes) for tree, nodes in columns)
 
     def group(self, members: Iterable[int], nodes: Nodes | None = None) -> Group:
-        """Some classes as one, at a tuple or where they meet."""
         chosen = tuple(sorted(members))
         nodes = self.meet(*(self.nodes[each] for each in chosen)) if nodes is None else nodes
         return Group(nodes, self.size(chosen), chosen)
 
     def cost(self, low: Nodes, high: Nodes) -> Fraction | int:
-        """What a record pays to be raised from a tuple to one above it."""
         return sum(
             depth[node] - depth[above]
             for depth, node, above in zip(self.potentials, low, high, strict=True)
         )
 
     def merge_cost(self, one: Group, other: Group, by_record: bool = False) -> Fraction | int:
-        """What it costs to raise two groups, or one record of each, to where they meet."""
         met = self.meet(one.nodes, other.nodes)
         alone = by_record or not self.weighted
         own, its = (1, 1) if alone else (one.records, other.records)

@@ -57,7 +57,6 @@ def value_of(text: str) -> str:
 
 
 def sizes_of(texts: list[str], kind: str) -> list[float]:
-    """The numbers that texts are, written as the plan says or as their marks tell; else all 0."""
     bare = [re.sub(r"[^0-9.,+-]", "", text.replace("−", "-")) for text in texts]
     groups = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})*", text) for text in bare)
     groups = groups and any(re.fullmatch(r"[+-]?\d{3}", text) for text in bare)

@@ -41,13 +41,11 @@ class Release:
 
     @classmethod
     def of(cls, done: Run) -> Release:
-        """The release of a run, without what the run has worked out beside it."""
         slim, made = replace(done.recoding, trace=Trace()), done.prepared
         return cls(made.plan, slim, made.source.passed_through(), made.dropped, made.coarsened)
 
     @property
     def n_records(self) -> int:
-        """The number of records of the table."""
         return self.recoding.classes.n_records + self.dropped
 
     def shows(self, column: str) -> bool:
@@ -55,7 +53,6 @@ class Release:
         return column in self.passing
 
     def tells_apart(self, column: str) -> bool:
-        """Whether one sees which records have the same value: pseudonyms tell that too."""
         named = self.plan.columns.get(column)
         return self.shows(column) or bool(named is not None and named.pseudonym)
 
@@ -66,7 +63,6 @@ def list_known(releases: Sequence[Release]) -> tuple[str, ...]:
 
 
 def list_comparable(releases: Sequence[Release]) -> tuple[str, ...]:
-    """The columns by which rows are compared: these, and all that two releases show."""
     times = Counter(name for each in releases for name in each.passing)
     return tuple(sorted({*list_known(releases), *(name for name in times if times[name] > 1)}))
 
@@ -102,7 +98,6 @@ def _count_classes(
 
 
 def _name_nodes(labels: Sequence[str]) -> Hierarchy:
-    """A hierarchy of which nothing but the labels of its nodes is looked at."""
     nothing = np.zeros(len(labels) + 1, dtype=np.int32)
     return Hierarchy((*labels, ROOT_LABEL), nothing, nothing, nothing, nothing, None)
 

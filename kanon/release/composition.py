@@ -418,7 +418,6 @@ def _find_fewest(numbers: np.ndarray) -> int | None:
 def _compose(
     showing: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive, column: str | None
 ) -> np.ndarray:
-    """Per ground class how many values, and the most records, are left without the order."""
     n_classes = sensitive.n_classes
     left = np.full((2, n_classes), _ABSENT)
     for some in {tuple(showing), *combinations(showing, 2)}:
@@ -438,7 +437,6 @@ def _compose(
 def _intersect(
     showing: Sequence[ReleaseView], sensitive: Sensitive, column: str | None, value_of: np.ndarray
 ) -> np.ndarray:
-    """What the classes have in common, by histograms of cells; each has a value."""
     classes, histograms, ground = [], [], showing[0].ground
     for view in showing:
         _, sizes, group = grouped_by_sight(view.seen(column), ground.counts, view.present)
@@ -480,7 +478,6 @@ def _intersect(
 
 
 def _parts(chosen: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
-    """Some at a time, so that their lengths sum up to no more than what goes at once."""
     if len(chosen):
         part = np.cumsum(lengths) // _AT_ONCE
         yield from np.split(chosen, np.flatnonzero(np.diff(part)) + 1)

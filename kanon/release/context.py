@@ -190,8 +190,6 @@ LONGEST = 500  # the most characters of a source that somebody names
 
 
 class ChosenThreshold(Strict):
-    """A threshold that somebody chose in place of the one that is proposed."""
-
     # the number, in the unit of its card
     wanted: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
     # where it comes from, in the words of who chose it
@@ -226,7 +224,6 @@ class Context(Strict):
 
     @classmethod
     def from_json(cls, text: str, what: str = "The context") -> Context:
-        """Read a context from JSON."""
         return cls.from_content(read_json(text, what))
 
     @classmethod
@@ -248,7 +245,6 @@ class Context(Strict):
 
     @classmethod
     def load(cls, path: Path) -> Context:
-        """Read and check a context file."""
         return cls.from_content(load_json(path, "The context"))
 
     def to_json(self) -> str:
@@ -257,7 +253,6 @@ class Context(Strict):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The same as an object, for a file that holds more than the context."""
         found = self.model_dump(mode="json")
         chosen = {name: own for name, own in found.pop("thresholds").items() if own is not None}
         return {**found, "thresholds": chosen}

@@ -166,7 +166,6 @@ def _worse(key: _Key, level: float, than: float) -> bool:
 def _levels(
     released: EquivalenceClasses, chosen: Sequence[int], behind: EquivalenceClasses | None
 ) -> Iterator[tuple[_Key, float]]:
-    """The level of the worst class of who looks alike in some quasi-identifiers."""
     alike = projected(released, chosen)
     yield ("k", ""), int(alike.hiding.min())
     risk = (
@@ -183,7 +182,6 @@ def _levels(
 
 
 def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]:
-    """The same of k, l and t, counted from the released rows alone."""
     released = done.recoding.released
     quasi = [released.attributes[place] for place in chosen]
     sensitive = [each.name for each in released.sensitive]
@@ -358,7 +356,6 @@ class Decision:
 
     @property
     def _unasked(self) -> str:
-        """Of which columns nothing is asked that those who look alike may have in common."""
         if any(part.column for part in self.parts):
             return ""
         if not self.reached.sensitive:

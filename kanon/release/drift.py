@@ -41,8 +41,6 @@ _LEVELS = "levels"  # the algorithm that recodes by given levels, without a sear
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in a table that its plan did not expect."""
-
     # what it is about
     kind: Literal[
         "missing-column",
@@ -65,14 +63,12 @@ def check_next(
     folder: Path = Path(),
     before: Table | pd.DataFrame | None = None,
 ) -> tuple[Finding, ...]:
-    """What is new in a table for a plan that was made for an earlier one."""
     return found_next(plan, as_table(table), folder, before)[0]
 
 
 def found_next(
     plan: Plan, table: Table, folder: Path = Path(), before: Table | pd.DataFrame | None = None
 ) -> tuple[tuple[Finding, ...], PreparedRun | None]:
-    """What :func:`check_next` finds, and the plan made ready for the table if it got that far."""
     check_columns(table.columns, [])
     require_records(table.n_records)
     found = [*_columns(plan, table)]
@@ -162,7 +158,6 @@ def _missing(incomplete: int, table: Table) -> Finding:
 
 
 def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
-    """What a hierarchy does not expect of its column."""
     chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
     kind = plan.read.column_kinds.get(column)
     if chosen is None:
@@ -221,7 +216,6 @@ def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
 def _models(
     plan: Plan, table: Table, folder: Path
 ) -> tuple[tuple[Finding, ...], PreparedRun | None]:
-    """Whether the models can be met, by the plan's own levels if it names some."""
     prepared = None
     try:
         prepared = prepare(plan, table, folder)
@@ -245,14 +239,12 @@ def _sort(texts: Sequence[str]) -> _Sort:
 
 
 def _built_from(chosen: HierarchyPlan) -> _Sort:
-    """What a builder can be built from."""
     if isinstance(chosen, IntervalsPlan):
         return "numbers"
     return "dates" if isinstance(chosen, DatesPlan | AgesPlan) else "values"
 
 
 def _not_of(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
-    """The values that are not of a sort, with their records."""
     if sort == "values":
         return {}
     return {value: records for value, records in counts.items() if _sort([value]) != sort}

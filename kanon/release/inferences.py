@@ -37,7 +37,6 @@ def determined_by(column: str, recoding: Recoding, table: Table) -> str:
 
 
 def _groupings(column: str, recoding: Recoding, table: Table) -> Iterator[tuple[str, Sensitive]]:
-    """The sensitive column by each quasi-identifier, and by all."""
     classes = recoding.classes
     if classes.in_engine:
         for name in classes.attributes:
@@ -99,7 +98,6 @@ def minimality_remarks(recoding: Recoding, models: Sequence[Model], k: int) -> I
 
 
 def remark_on_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
-    """The remarks on columns of ranges: *means-beside* of small classes, and *extremes*."""
     for j, tree in enumerate(recoding.ranged):
         if not isinstance(tree, RangedHierarchy):
             continue

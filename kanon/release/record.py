@@ -56,8 +56,6 @@ def account() -> str:
 
 @dataclass(frozen=True)
 class Recorder:
-    """What writes the line of one release."""
-
     who: str  # who asks for it: the name of the login or account, or ``local``
     by: str  # by which way: ``dashboard`` or ``command line``
     # the SHA-256 of each
@@ -66,7 +64,6 @@ class Recorder:
     k: int  # the k of the plan
 
     def __call__(self, release: str | None, verdicts: Sequence[Verdict]) -> None:
-        """Write the line."""
         models = [
             {
                 "model": each.model,
@@ -91,7 +88,6 @@ def record_problem() -> str | None:
 
 
 def check_record() -> None:
-    """Check that a line can be written, if a record is asked for."""
     _append(b"")
 
 

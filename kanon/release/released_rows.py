@@ -31,8 +31,6 @@ _PSEUDONYM = "(P_[1-9][0-9]*)?"  # stands for an identifier; nothing where that 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a release reaches of one thing that its plan asks for."""
-
     model: str  # the privacy model, by its name in plans
     column: str  # the column that it looks at
     asked: str  # its parameters
@@ -73,7 +71,6 @@ class ReleasedRows:
     coarse: Mapping[str, Collection[str]] | None
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """A verdict per model; or the single one on what is wrong beside them."""
         checks = (
             self.check_columns, self.check_pseudonyms, self.check_suppressed, self.check_coarsened,
         )  # fmt: skip
@@ -85,7 +82,6 @@ class ReleasedRows:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Of each column its type, by its name in DuckDB."""
         described = self.connection.sql("DESCRIBE release").fetchall()
         return {name: kind for name, kind, *_ in described}
 
@@ -100,29 +96,24 @@ class ReleasedRows:
         return f"coalesce({self.cell(column)}, '')"
 
     def classes(self) -> str:
-        """What records of one class agree in."""
         return ", ".join(map(self.text, self.plan.roles.quasi_identifiers))
 
     @property
     def pseudonyms(self) -> list[str]:
-        """The columns of pseudonyms."""
         columns = self.plan.columns
         return [name for name in self.names if name in columns and columns[name].pseudonym]
 
     @property
     def has_blanked(self) -> bool:
-        """Whether suppressed rows are there, marked and blanked."""
         return self.plan.suppressed == "keep" and "suppressed" in self.names
 
     @property
     def kept(self) -> str:
-        """Where the rows are that are not suppressed."""
         return "FROM release" + (
             f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
         )
 
     def check_columns(self) -> Verdict | None:
-        """Whether every column is there but for identifiers."""
         roles = self.plan.roles
         hidden = {
             name for name in roles.columns(Role.IDENTIFIER) if not self.plan.columns[name].pseudonym
@@ -133,7 +124,6 @@ class ReleasedRows:
         return Verdict("columns", "", "no identifier, every other column", None, False)
 
     def check_pseudonyms(self) -> Verdict | None:
-        """Whether nothing but pseudonyms stands for identifiers."""
         for column in self.pseudonyms:
             fits = f"regexp_full_match({self.text(column)}, '{_PSEUDONYM}')"
             if self.connection.sql(f"SELECT 1 FROM release WHERE NOT {fits} LIMIT 1").fetchall():
@@ -141,7 +131,6 @@ class ReleasedRows:
         return None
 
     def check_suppressed(self) -> Verdict | None:
-        """Whether rows that are marked as suppressed show nothing."""
         if not self.has_blanked:
             return None
         marked = f"FROM release WHERE {self.text('suppressed')} = '1'"
@@ -159,7 +148,6 @@ class ReleasedRows:
         return None
 
     def check_coarsened(self) -> Verdict | None:
-        """Whether coarsened columns show nothing finer than their groups."""
         for column, labels in (self.coarse or {}).items():
             found = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
@@ -170,7 +158,6 @@ class ReleasedRows:
         return None
 
     def check_model(self, part: ModelPlan) -> Verdict:
-        """What the rows reach of a privacy model."""
         asked = {name: getattr(part, name) for name in type(part).model_fields if name != "model"}
         column = ""
         if "column" in asked:
@@ -213,7 +200,6 @@ class ReleasedRows:
         ).fetchnumpy()
 
     def check_persons(self) -> Iterator[Verdict]:
-        """How many persons the smallest class has, where the plan counts them."""
         person = self.plan.person
         if person is None:
             return

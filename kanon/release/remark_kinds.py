@@ -23,8 +23,6 @@ Kind = Literal[
 
 
 class RemarkKind(NamedTuple):
-    """What the remarks of a kind have in common: a heading, and what to do."""
-
     title: str
     advice: str
 
@@ -117,7 +115,6 @@ def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
 
 
 def sentences(remarks: Iterable[Remark]) -> list[str]:
-    """Per kind of remark what was found and what to do, for a warning."""
     return [
         f"{' '.join(remark.found for remark in alike)} {KINDS[kind].advice}"
         for kind, alike in by_kind(remarks).items()

@@ -78,7 +78,6 @@ def release_remarks(
     order: str = "released",
     models: Sequence[Model] = (),
 ) -> tuple[Remark, ...]:
-    """What a release tells beside what its models look at."""
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     # What was counted for the classes is not counted again; missing is no value.
@@ -121,7 +120,6 @@ def _of_columns(
     pseudonyms: Sequence[str],
     person: str | None,
 ) -> Iterator[Remark]:
-    """The remarks on single columns."""
     sample = table.head(_SAMPLE)
     for column, role in roles.items():
         dropped = role is Role.IDENTIFIER and column not in pseudonyms
@@ -163,7 +161,6 @@ def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
 
 
 def coarsened_remark(one: Coarsening) -> Remark:
-    """That a sensitive column was coarsened before anything was counted."""
     return Remark(
         "coarsened",
         one.column,
@@ -260,7 +257,6 @@ def _almost_unique(
 def _singled_out(
     table: Table, column: str, often: Frequencies, person: str | None
 ) -> tuple[float, str]:
-    """The share that a column singles out alone, and of whom: of the persons where it is known."""
     if person is not None:
         with suppress(PlanError, TableError):  # who is whom is not known: said elsewhere
             classes = table.classes_of([column], person=person)
@@ -344,7 +340,6 @@ def _several_spellings(
 
 
 def _name_tells(column: str) -> str:
-    """What the name of a column says if others may know what is in it."""
     by_name = named_like(column)
     if by_name is None or by_name.role is Role.SENSITIVE:
         return ""
@@ -427,7 +422,6 @@ def _with_it_known(column: str, k: int, source: Source, recoding: Recoding) -> f
 
 
 def _uncounted(column: str, role: Role) -> Iterator[Remark]:
-    """A column that its engine could not count: its values are taken for rare."""
     kind, what = _UNCOUNTED[role]
     many = "its engine could not count how rare its values are"
     yield Remark(kind, column, 1.0, f"{quoted(column)} {what} {many}.")
@@ -443,7 +437,6 @@ _UNCOUNTED: dict[Role, tuple[Kind, str]] = {
 
 # --- what a column holds --------------------------------------------------------------------
 def _describe_dates(sample: pd.Series) -> str:
-    """That nearly all values are dates; some that are none, such as "unknown", hide no other."""
     _, texts = canonical_texts(sample)
     if are_dates(texts, share=0.9):
         return "it holds exact dates"

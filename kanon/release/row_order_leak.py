@@ -57,8 +57,6 @@ def longest_run(places: np.ndarray) -> np.ndarray:
 
 
 class RowOrder(NamedTuple):
-    """How a column is sorted along the rows."""
-
     verb: str  # rises or falls
     places: np.ndarray  # of each value, turned so that the rows rise; -1 if it has none
     run: np.ndarray  # which rows are in line
@@ -84,7 +82,6 @@ def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | No
 def measure_leak(
     recoding: Recoding, row_class: np.ndarray, kinds: Mapping[str, ColumnKind]
 ) -> OrderLeak:
-    """What somebody reads off a release, of the original class of each row in the table's order."""
     narrowed, columns = recoding.assigned[row_class], []
     for j, name in enumerate(recoding.classes.attributes):
         tree, before = recoding.hierarchies[j], recoding.classes.nodes[row_class, j]
@@ -120,7 +117,6 @@ def _orders(texts: Sequence[str], kind: ColumnKind | None) -> Iterator[np.ndarra
 def _least_places(
     tree: Hierarchy, places: np.ndarray, nodes: np.ndarray, run: np.ndarray
 ) -> np.ndarray:
-    """Per row the least place below its node; in line none is less than that of an earlier row."""
     below: dict[int, Sequence[int]] = {}
     for node in np.unique(nodes).tolist():
         some = np.unique(places[tree.first[node] : tree.last[node]])
@@ -186,7 +182,6 @@ def order_remarks(
 
 
 def _cell_order(cells: pd.Series, kind: ColumnKind | None) -> RowOrder | None:
-    """How the cells of a column are sorted."""
     step = len(cells) // _FIRST_ROWS
     if step > 1 and _cell_order(cells.iloc[::step], kind) is None:  # what is sorted is so there too
         return None

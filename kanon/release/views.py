@@ -26,7 +26,6 @@ class ReleaseView:
 
     @cached_property
     def present(self) -> np.ndarray:
-        """Which ground classes are in the release."""
         return self.at >= 0
 
     def seen(self, without: str | None) -> list[tuple[np.ndarray, int]]:
@@ -79,7 +78,6 @@ class ReleaseView:
 def grouped_by_sight(
     seen: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, some: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct tuples of what is seen, their records, and per ground class its group or -1."""
     tuples = np.stack([codes[some] for codes, _ in seen], axis=1)
     nodes, total, group = group_tuples(tuples, counts[some], [size for _, size in seen])
     groups = np.full(len(some), -1, dtype=np.int64)
@@ -104,7 +102,6 @@ def side_by_side(
 
 # --- rows that can be matched -------------------------------------------------------------------
 def number_cells(views: Sequence[ReleaseView]) -> np.ndarray:
-    """Per ground class a number for what all of these releases tell of each of its cells."""
     ground, parts = views[0].ground, []
     for place in range(len(ground.attributes)):
         values, edges = ground.nodes[:, place], []

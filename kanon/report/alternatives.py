@@ -41,8 +41,6 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The alternatives that were considered."""
-
     metrics: tuple[Alternative, ...]  # the same plan, guided by each of the seven published metrics
     metrics_note: str  # why there are none of these
     # other algorithms for the same models, guided by the plan's metric if they take one
@@ -98,7 +96,6 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
 
 
 def too_long(prepared: PreparedRun) -> str:
-    """Why running a plan's algorithm once more would take long; nothing if it would not."""
     module = algorithm_named(prepared.plan.algorithm.name)
     classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
     most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES
@@ -120,12 +117,10 @@ def _own(done: Run, title: str) -> Callable[[Progress], Alternative]:
 
 
 def _guided(done: Run, title: str, metric: str, progress: Progress) -> Alternative:
-    """The same plan under another metric."""
     return _tried(done, title, done.prepared.guided_by(metric=metric), progress)
 
 
 def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
-    """Another algorithm for the same models, as it is by itself."""
     plan = done.prepared.plan
     bare = [
         column for column in plan.roles.quasi_identifiers if plan.columns[column].hierarchy is None
@@ -144,7 +139,6 @@ def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
 
 
 def _tried(done: Run, title: str, prepared: PreparedRun, progress: Progress) -> Alternative:
-    """The figures of another release, or the sentence why there is none."""
     if said := too_long(prepared):
         return Alternative(title, refused=f"Not run: {said}.")
     try:

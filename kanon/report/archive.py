@@ -77,7 +77,6 @@ def write_check() -> str:
 
 
 def _after_imports(module: ModuleType) -> str:
-    """The source of a module without its description and imports."""
     source = inspect.getsource(module)
     body = ast.parse(source).body[1:]
     first = next(node for node in body if not isinstance(node, ast.Import | ast.ImportFrom))

@@ -87,8 +87,6 @@ class ColumnProfile:
 
 @dataclass(frozen=True)
 class HierarchyDrawing:
-    """A hierarchy in numbers, and as a drawing."""
-
     column: str
     # its nodes, and its levels
     n_nodes: int
@@ -123,8 +121,6 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a report says."""
-
     words: Words  # what the people behind the release say
     # when it was made and how fast: all that differs between two reports of one release
     made: ReportTime
@@ -171,7 +167,6 @@ class Report:
 
     @property
     def title(self) -> str:
-        """What was released: in the user's words, or by the name of the input."""
         return self.words.title or f"Release of {self.name}"
 
 
@@ -276,7 +271,6 @@ def gather(
 
 
 def _profile(done: Run, original: Table) -> tuple[ColumnProfile, ...]:
-    """Roles and counts of the columns, of identifiers too; no values."""
     roles, fate = done.prepared.plan.roles.roles, fates(done)
     found = []
     for column in original.columns:
@@ -318,7 +312,6 @@ _FOUND = {
 
 
 def _risks(done: Run) -> tuple[LevelChange, ...]:
-    """The risks before and after; of a release without classes, none."""
     before, after = done.prepared.classes, done.recoding.released
     if not after.n_classes:
         return ()
@@ -370,7 +363,6 @@ def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...
 
 # --- what the next report compares itself with ------------------------------------------------
 def record_of(report: Report) -> ReportRecord:
-    """What the next report compares itself with."""
     plan = json.loads(report.plan)
     fingerprints = {
         f"hierarchy of {quoted(each.column)}": each.fingerprint for each in report.hierarchies

@@ -61,7 +61,6 @@ class OptimalityGap:
 
     @classmethod
     def of(cls, done: Run, bound: LowerBound) -> OptimalityGap:
-        """The gap of a release."""
         lost = None if done.recoding.ranged else done.alteration
         return cls.at(done.prepared, lost, done.recoding.suppressed_records > 0, bound)
 
@@ -69,7 +68,6 @@ class OptimalityGap:
     def at(
         cls, prepared: PreparedRun, lost: float | None, suppresses: bool, bound: LowerBound
     ) -> OptimalityGap:
-        """The gap of a release that is known by its alteration and whether it suppresses alone."""
         plan = prepared.plan
         weighted = any(weight != 1 for weight in prepared.attribute_weights)
         return cls(
@@ -79,7 +77,6 @@ class OptimalityGap:
 
     @property
     def reached(self) -> bool:
-        """Whether the release loses the least that is possible."""
         return self.lost is not None and self.lost <= self.least * (1 + 1e-12)
 
     @property
@@ -113,7 +110,6 @@ class OptimalityGap:
 
     @property
     def sentence(self) -> str:
-        """What no release can go below, and how far this one is from it at most."""
         told = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
         told["releases"] = (
             "No release by these hierarchies, of any tool,"
@@ -145,7 +141,6 @@ class OptimalityGap:
 
     @property
     def explanation(self) -> str:
-        """What the sentence holds for."""
         said = [
             (
                 "This holds for every release in which each value stays as it is or becomes a "
@@ -180,7 +175,6 @@ def _digits(number: float) -> int:
 
 
 def _exact(number: float) -> float:
-    """A number without the error of a quotient."""
     return float(f"{number:.12g}")
 
 
@@ -196,7 +190,6 @@ def effort(classes: EquivalenceClasses) -> int:
 
 
 def why_no_bound(classes: EquivalenceClasses) -> str:
-    """Why no bound can be found for a table; nothing if one can."""
     size = n_nodes(classes.hierarchies)
     if size <= MOST_NODES:
         return ""
@@ -215,7 +208,6 @@ def bound_of(prepared: PreparedRun, progress: Progress) -> LowerBound:
 
 
 def bound_found_soon(prepared: PreparedRun, progress: Progress) -> LowerBound | None:
-    """The same as closely as takes about a second; None if that is not possible at all."""
     size = effort(prepared.classes)
     if size > QUICKLY or why_no_bound(prepared.classes):
         return None

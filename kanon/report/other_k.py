@@ -39,8 +39,6 @@ WIDTH = 680  # the width of a picture: that of a printed page, in pixels
 
 @dataclass(frozen=True, eq=False)
 class PlanResult:
-    """What a plan's algorithm found."""
-
     recoding: Recoding  # the release for the plan's k
     seconds: float  # how long the algorithm took for it
     curves: Curves | Points | None  # the criteria at every k, or at some
@@ -71,7 +69,6 @@ def near(k: int, highest: int, most: int) -> list[int]:
 
 
 def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
-    """Run a plan's algorithm, and measure its releases for other k as far as that is quick."""
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
@@ -106,7 +103,6 @@ def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
 
 
 def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, ...]:
-    """The pictures over k: alteration, and for each sensitive column l and t of the worst class."""
     curves, plan, k = found.curves, prepared.plan, prepared.plan.k
     if curves is None or not found.recoding.n_classes:
         return ()
@@ -144,7 +140,6 @@ def _of_column(
     k: int,
     of: Counted,
 ) -> CurveSection:
-    """l and t of the worst class of a release, by a sensitive column."""
     whole = entropy_l_diversity.of_whole(each)
     diverse, distance = levels_along(curves, each.name, columns)
     at = numbers["k"].tolist().index(k)
@@ -181,7 +176,6 @@ def _curve(
     columns: Mapping[str, Iterable[str]],
     k: int,
 ) -> CurveSection:
-    """Pictures of a page's width, and their numbers."""
     for figure in figures:
         figure.layout.template = "plotly"
         figure.update_layout(width=WIDTH, paper_bgcolor="white")

@@ -25,7 +25,6 @@ from kanon.sources.writing import table_bytes
 
 
 def rendered(report: Report | PublicReport) -> bytes:
-    """The report as HTML, in UTF-8."""
     shared = {
         "report": report,
         "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
@@ -48,7 +47,6 @@ def rendered(report: Report | PublicReport) -> bytes:
 
 
 def numbers(report: Report | PublicReport) -> dict[str, Any]:
-    """The figures of a report as JSON: all but the date and the seconds."""
     if isinstance(report, PublicReport):
         return {
             **{name: getattr(report, name) for name in ("title", "verdict", "records", "classes")},
@@ -108,7 +106,6 @@ def _environment() -> jinja2.Environment:
 
 
 def _figures(report: Report) -> str:
-    """All pictures as JSON, each for a place with a number of its own."""
     figures = [to_json(one, engine="json") for each in report.curves for one in each.figures]
     places = [
         {"place": f"curve-{place}", "figure": json.loads(one)} for place, one in enumerate(figures)
@@ -117,12 +114,10 @@ def _figures(report: Report) -> str:
 
 
 def _data(kind: str, content: bytes) -> str:
-    """A file within the page, as the address of a link."""
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
 def numbers_json(report: Report | PublicReport) -> bytes:
-    """The figures of a report as a file of JSON."""
     return (json.dumps(numbers(report), indent=2) + "\n").encode("ascii")
 
 

@@ -76,7 +76,6 @@ class Run:
         return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def _trace(self) -> dict[str, Any]:
-        """What the algorithm did: its steps, and where there are any its node and its parts."""
         trace = self.recoding.trace
         found: dict[str, Any] = {"steps": trace.steps}
         if trace.node is not None:
@@ -223,7 +222,6 @@ class Run:
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
-        """Per column that was coarsened all that it may show."""
         return {one.column: one.allowed for one in self.prepared.coarsened}
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
@@ -253,7 +251,6 @@ class Run:
         return form.holding("".join(label for some in labels for label in some))
 
     def _file(self, kind: str, neutral: bool, form: TextForm) -> tuple[bytes, tuple[Verdict, ...]]:
-        """The file of the release, and what was found in it."""
         rows = self.released(index=True)
         made = table_bytes(rows, kind, form=form, neutral=neutral)
         roots = None if neutral else _roots(self.recoding)  # a root may be a formula
@@ -338,7 +335,6 @@ def write_stored(
 
 
 def _roots(recoding: Recoding) -> dict[str, str]:
-    """What stands in each quasi-identifier of a suppressed record that keeps its row."""
     trees = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
     return {column: tree.labels[tree.root] for column, tree in trees}
 

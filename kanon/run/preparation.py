@@ -115,7 +115,6 @@ class PreparedRun:
         return replace(self.task(), potentials=whole_potentials(self.classes, self.plan.metric))
 
     def _asked(self) -> Iterator[Model]:
-        """The models of the plan, without k in persons where k in records is the same."""
         for model in self.plan.models:
             if not (isinstance(model, KInPersons) and self.classes.one_record_each):
                 yield model
@@ -268,7 +267,6 @@ def as_kinds(plan: Plan, table: Table) -> Table:
 
 
 def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
-    """Check that every edge has a drawn weight, and that not all of them are 0."""
     inner = {column: tree for column, tree in trees.items() if tree.n_nodes > 1}
     for column, tree in inner.items():
         if tree.weight is None:

@@ -46,14 +46,11 @@ _READABLE = re.compile(r"[^:/?#]+://([^/?#@]*@)?[^@]*$")
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is."""
-
     place: str  # a path, or the URL of a database
     table: str | None = None  # the table within the database
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """The address that a text stands for."""
         text = text.strip()
         if not text:
             raise TableError("Give the path of a table, or the URL of a database.")
@@ -83,12 +80,10 @@ class Address:
 
     @property
     def is_url(self) -> bool:
-        """Whether it is the URL of a database, and not a path."""
         return _URL.match(self.place) is not None
 
     @property
     def path(self) -> Path:
-        """The path, of an address that is no URL."""
         try:
             return Path(self.place).expanduser()
         except RuntimeError:  # nobody of that name has a home
@@ -115,7 +110,6 @@ class Address:
 
     @property
     def name(self) -> str:
-        """What the table is called: the table in a database, or the last part of a path."""
         return self.table or (self.shown if self.is_url else self.path.name or self.place)
 
     @property
@@ -139,7 +133,6 @@ class Address:
 
 
 def tables_allowed(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether any path or connection is allowed; see :func:`check_address`."""
     return environment.get("KANON_TABLES", "").strip().lower() != "off"
 
 
@@ -153,7 +146,6 @@ def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether connections to databases are allowed; see :func:`check_address`."""
     otherwise = "off" if environment.get("KANON_TABLES", "").strip() else "on"
     wanted = environment.get("KANON_CONNECTIONS", "").strip().lower() or otherwise
     return tables_allowed(environment) and wanted == "on"
@@ -201,7 +193,6 @@ def _within(path: Path) -> list[Path]:
 
 @contextmanager
 def _opening(place: str) -> Iterator[None]:
-    """Turn what the file system says of a path into a sentence."""
     try:
         yield
     except (OSError, ValueError) as error:

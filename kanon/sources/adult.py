@@ -99,7 +99,6 @@ def _download(url: str, known_hash: str) -> bytes:
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from telling the log what is fetched, and where to."""
     before = logger.level
     logger.setLevel(logging.ERROR)
     try:

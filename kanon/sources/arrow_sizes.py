@@ -32,7 +32,6 @@ _PAGE: _Wanted = {1: _I32, 2: _I32, 3: _I32, 5: {2: _I32}, 8: {4: _I32}}
 
 
 def parquet_size(data: bytes) -> tuple[int, int]:
-    """How large a Parquet file is."""
     unpacked = pages = 0
     reach: dict[int, int] = {}
     for group in _footer(data):
@@ -71,7 +70,6 @@ def _footer(data: bytes) -> list[list[dict[int, int]]]:
 
 
 def _pages(data: bytes, chunk: dict[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Per page its type, its bytes unpacked, and the encoding of its values."""
     at = min(chunk[9], chunk.get(11) or chunk[9])
     end = at + chunk[7]
     if not 0 <= at <= end <= len(data):
@@ -92,7 +90,6 @@ def _size(number: object) -> int:
 
 # --- the compact protocol of Thrift ---------------------------------------------------------
 def _value(data: bytes, at: int, kind: int, wanted: _Wanted, depth: int = 0) -> tuple[Any, int]:
-    """What is wanted of a value, and where it ends; None of what is not."""
     if depth > 32:
         raise ValueError("deeper than any footer is")
     try:
@@ -160,7 +157,6 @@ def _listed(
 
 
 def _past(data: bytes, at: int, size: int) -> int:
-    """Where so many numbers end that nobody wants."""
     ends = np.flatnonzero(np.frombuffer(data[at : at + 10 * size], np.uint8) < 128)
     if len(ends) < size:
         raise ValueError("a list outside the file")
@@ -199,7 +195,6 @@ def _signed(data: bytes, at: int) -> tuple[int, int]:
 
 
 def arrow_size(data: bytes | memoryview) -> tuple[int, int]:
-    """The records of a stream of Arrow messages, and its bytes when it is unpacked."""
     rows = unpacked = 0
     for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(data)):
         if message.type not in ("record batch", "dictionary"):
@@ -214,7 +209,6 @@ def arrow_size(data: bytes | memoryview) -> tuple[int, int]:
 
 
 def _batch(head: bytes, body: memoryview) -> tuple[int, int]:
-    """The length of a batch and the bytes of its buffers."""
     table = _follow(head, _field(head, _number(head, "<I", 0), 2))
     if _number(head, "<B", _field(head, _number(head, "<I", 0), 1)) == 2:  # of a dictionary
         table = _follow(head, _field(head, table, 1))

@@ -21,14 +21,12 @@ _ONE_TYPE = {
 
 
 def parquet_bytes(table: pd.DataFrame, *_: object) -> bytes:
-    """A Parquet file of a table."""
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(arrow_table(table), buffer)
     return buffer.getvalue()
 
 
 def feather_bytes(table: pd.DataFrame, *_: object) -> bytes:
-    """A Feather file of a table."""
     buffer = io.BytesIO()
     pyarrow.feather.write_feather(arrow_table(table), buffer)
     return buffer.getvalue()
@@ -45,7 +43,6 @@ def _plain(value: Any) -> str:
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """A column with the texts of its cells."""
     # Value by value: a lookup of distinct values would take True for 1.
     return pd.Series([None if pd.isna(v) else _plain(v) for v in column], dtype="str")
 

@@ -41,17 +41,14 @@ class Coarsening:
         return self.tree.at_level(self.level)
 
     def label(self, text: str) -> str:
-        """What becomes of a value."""
         return self.tree.labels[self._nodes[self.tree.node_of[text]]]
 
     @cached_property
     def allowed(self) -> frozenset[str]:
-        """All that the column may show: whatever has nothing of the level above it."""
         return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._tops))
 
     @property
     def n_groups(self) -> int:
-        """How many groups and values the hierarchy has at the level."""
         return int((self._tops & (self.tree.level <= self.level)).sum())
 
     @property
@@ -61,7 +58,6 @@ class Coarsening:
         return above > self.level
 
     def counts(self, given: ValueCounts) -> ValueCounts:
-        """The values of the column with their records, coarsened."""
         check_covered(self.column, given.counts, self.tree)
         found: Counter[str] = Counter()
         for text, records in given.counts.items():
@@ -69,7 +65,6 @@ class Coarsening:
         return ValueCounts(dict(found.most_common()), given.missing)
 
     def cells(self, column: pd.Series) -> pd.Series:
-        """The cells of the column, coarsened; see :meth:`counts`."""
         codes, texts = canonical_texts(column)
         check_covered(self.column, counts_of_texts(codes, texts), self.tree)
         labels = pd.array([*map(self.label, texts), None], dtype="str")

@@ -25,7 +25,6 @@ def counted_values(column: pd.Series) -> dict[str, int]:
 
 
 def counts_of_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
-    """The same for a column that was read as text already."""
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
 
@@ -70,7 +69,6 @@ def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str,
 
 
 def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
-    """Check that a hierarchy has a node for every value of its column."""
     lacking = lacking_values(counts, hierarchy)
     if lacking:
         alike = find_look_alikes(hierarchy, lacking)

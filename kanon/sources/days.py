@@ -28,7 +28,6 @@ def check_days(column: pd.Series, name: str) -> None:
 
 
 def far_days(name: str) -> TableError:
-    """The sentence for a column with a date that no calendar here has."""
     return TableError(
         f"Column {quoted(name)} holds a date outside of the years 1 to 9999: correct it, or "
         "convert the column to text."

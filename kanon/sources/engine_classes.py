@@ -74,7 +74,6 @@ class EngineClasses(StoredClasses):
 
     @property
     def groups(self) -> EngineGroups:
-        """The classes as they are: counted by the engine when they are first asked for."""
         if self._groups is None:
             self._groups = self._count()
         return self._groups
@@ -88,7 +87,6 @@ class EngineClasses(StoredClasses):
         return EngineGroups(connection, kept, self.attributes, self.hierarchies)
 
     def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
-        """How often each value of a sensitive column occurs in each released class."""
         table, numbers = self.table, recoding.groups.numbers
         names, value = keys(numbers, RELEASED), f"{OURS} value"
         rows = recoding.add_released(table, table.expression)
@@ -102,12 +100,10 @@ class EngineClasses(StoredClasses):
         )
 
     def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
-        """The recoding that raises each node to another, in all records."""
         return EngineRecoding(self, self.groups.raised(raised), tuple(raised), None, trace)
 
     # --- parts ----------------------------------------------------------------------------------
     def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
-        """What a part holds; the engine is asked about all that nobody asked about at once."""
         own = _history(cuts, part)
         if own not in self._parts:
             unknown = [
@@ -141,7 +137,6 @@ class EngineClasses(StoredClasses):
         return cells
 
     def _in_parts(self, cuts: Sequence[PartCut]) -> Any:
-        """The classes with the part that each is in: one condition in the other, each cut once."""
         import ibis
 
         table = self.groups.table
@@ -155,7 +150,6 @@ class EngineClasses(StoredClasses):
         return table.mutate(**{_PART: of(0, 0)})
 
     def _below(self, table: Any, cut: PartCut) -> Any:
-        """Whether classes lie below the node of a cut: in a range of leaves, or of inner nodes."""
         under = below(self.hierarchies[cut.column], cut.node)
         each = self.numbers.place(cut.column)[1]
         value = scaled(table, self.numbers, cut.column)
@@ -166,7 +160,6 @@ class EngineClasses(StoredClasses):
     def merged(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> EngineRecoding:
-        """Merge the classes of each part by themselves, where the engine does its work."""
         connection = self.groups.connection
         kept = connection.keep(self._in_parts(cuts))
         self.groups.drop()
@@ -183,7 +176,6 @@ class EngineClasses(StoredClasses):
 
 
 def _in_one_class(table: StoredTable, column: str) -> Sensitive:
-    """How often each value of a sensitive column occurs in the whole table."""
     records = table.records_of(column)
     codes = np.flatnonzero(records)
     nothing = np.zeros(len(codes), dtype=np.int64)
@@ -191,7 +183,6 @@ def _in_one_class(table: StoredTable, column: str) -> Sensitive:
 
 
 def _history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], ...]:
-    """The cuts that made a part what it is, and whether it lies below their nodes."""
     own, number = [], part
     for made, cut in reversed(list(enumerate(cuts, start=1))):
         if made == number:
@@ -203,7 +194,6 @@ def _history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], 
 
 
 def _released(connection: TableConnection, made: Any, classes: EquivalenceClasses) -> EngineGroups:
-    """The released classes of a table of merges."""
     names = [name for name in made.columns if name.startswith("released ")]
     renamed = {name.replace("released", "key"): made[name] for name in names}
     rows = made.select(**{RECORDS: made[RECORDS], **renamed})
@@ -235,17 +225,14 @@ class EngineRecoding(StoredRecoding):
 
     @property
     def classes(self) -> EngineClasses:
-        """The original classes."""
         return self._classes
 
     @property
     def trace(self) -> Trace:
-        """What the algorithm did."""
         return self._trace
 
     @property
     def ranged(self) -> tuple[Hierarchy, ...]:
-        """No range is ever used."""
         return ()
 
     @property
@@ -274,7 +261,6 @@ class EngineRecoding(StoredRecoding):
     # --- what was released ----------------------------------------------------------------------
     @cached_property
     def sizes(self) -> ClassSizes:
-        """How many released classes have how many records."""
         every = self.groups.sizes.at_least(self.least)
         if self.gone is None:
             return every
@@ -320,12 +306,10 @@ class EngineRecoding(StoredRecoding):
 
     @property
     def counts(self) -> np.ndarray:
-        """The number of records of each released class."""
         return self._fetched.counts
 
     @cached_property
     def released(self) -> EquivalenceClasses:
-        """The classes of the released table, with their sensitive values."""
         found = self._fetched
         names = [each.name for each in self.classes.as_one_class.sensitive]
         histograms = tuple(self.classes.histogram(self, name) for name in names)
@@ -361,7 +345,6 @@ class EngineRecoding(StoredRecoding):
         return renumbered(table, numbers, numbers, self.become or (), to="released")
 
     def staying(self, rows: Any, of: str) -> Any:
-        """Those of some rows whose released class is not suppressed."""
         kept, pairs = self.staying_classes(of)
         return rows.semi_join(kept, pairs)
 
@@ -380,7 +363,6 @@ class EngineRecoding(StoredRecoding):
 
     @cached_property
     def released_nodes(self) -> tuple[np.ndarray, ...]:
-        """Per quasi-identifier the nodes that the release shows, and the root."""
         return tuple(np.flatnonzero(cells) for cells in self.cells)
 
     @cached_property
@@ -398,7 +380,6 @@ class EngineRecoding(StoredRecoding):
 
     # --- rows as they are released ------------------------------------------------------------
     def add_released(self, table: StoredTable, rows: Any, keeps: bool = False) -> Any:
-        """Rows with the numbers of the tuples that they are released as."""
         classes, numbers = self.classes, self.groups.numbers
         columns, own = classes.attributes, self.groups.connection
         names = keys(numbers, RELEASED)
@@ -460,7 +441,6 @@ class EngineRecoding(StoredRecoding):
         return nodes, counts, parts
 
     def followed_by(self, further: Recoding) -> EngineRecoding:
-        """This recoding of parts that were merged, and one of :meth:`fetched` after it."""
         import ibis
 
         connection, numbers = self.groups.connection, self.groups.numbers
@@ -481,7 +461,6 @@ class EngineRecoding(StoredRecoding):
 
 
 def _move(kept: Any, own: TableConnection, other: TableConnection) -> Any:
-    """What a connection keeps, through another one."""
     import ibis
 
     return kept if own is other else other.keep(ibis.memtable(own.fetch(kept)))

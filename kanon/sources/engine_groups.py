@@ -20,12 +20,10 @@ RECORDS = "records"  # the column of a kept table that says how many records a c
 
 
 def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
-    """The columns that hold the numbers of a tuple."""
     return [f"{of} {place}" for place in range(len(numbers.numbers))]
 
 
 def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
-    """A column of the tuples that a table holds as numbers, times what one of it counts there."""
     place, each = numbers.place(column)
     number = table[f"{of} {place}"]
     return (
@@ -43,7 +41,6 @@ def renumbered(
     of: str = "key",
     to: str = "key",
 ) -> Any:
-    """A table with the numbers of other tuples."""
     import ibis
 
     fixed = [0] * len(new.numbers)
@@ -84,7 +81,6 @@ def keyed(
     of_code: Sequence[np.ndarray],
     of: str,
 ) -> Any:
-    """Rows with the numbers of the tuples that they become, as ``of 0``, …."""
     import ibis
 
     sums: list[list[Any]] = [[] for _ in numbers.numbers]
@@ -107,7 +103,6 @@ def cells_by(
     branches: Sequence[tuple[Any, Any]],
     of_column: Sequence[int],
 ) -> Any:
-    """How many classes and records some rows have at each value, in one question."""
     import ibis
 
     asked = []
@@ -151,20 +146,17 @@ class EngineGroups(StoredGroups):
         return ClassSizes(sizes[order], classes[order])
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
-        """The classes that these become where each node is raised to another."""
         rows = renumbered(self.table, self.numbers, self.numbers, raised)
         kept = self.connection.keep(summed(rows, keys(self.numbers)))
         return EngineGroups(self.connection, kept, self.attributes, self.hierarchies)
 
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
-        """The cells of the records in classes of fewer than k records, by their nodes."""
         few = self.table.filter(self.table[RECORDS] < k)
         branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.hierarchies))]
         found = cells_by(self.connection, branches, range(len(branches)))
         return self.at_nodes(found, "records")
 
     def at_nodes(self, found: Any, what: str) -> tuple[np.ndarray, ...]:
-        """The numbers of :func:`cells_by` per quasi-identifier and node."""
         column, value, number = (found[name].to_numpy() for name in ("column", "value", what))
         cells = []
         for j, tree in enumerate(self.hierarchies):
@@ -186,11 +178,9 @@ class EngineGroups(StoredGroups):
         return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)
 
     def drop(self) -> None:
-        """Give up the table."""
         self.connection.drop(self.table)
 
 
 def summed(rows: Any, names: Sequence[str]) -> Any:
-    """The records of rows that have the same numbers, together."""
     found = rows.group_by(list(names)).aggregate(**{RECORDS: lambda t: t[RECORDS].sum()})
     return found.mutate(**{RECORDS: found[RECORDS].cast("int64")})

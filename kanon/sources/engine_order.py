@@ -76,7 +76,6 @@ def rank_cells(
 
 
 def sort_rows(rows: Any, by: Sequence[str]) -> Any:
-    """Rows in the order of some columns, as they come if there are none; without kanon's own."""
     import ibis
 
     keys = [ibis.asc(key, nulls_first=True) for name in by for key in _sort_keys(rows[name])]

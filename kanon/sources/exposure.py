@@ -11,8 +11,6 @@ from kanon.classes import EquivalenceClasses, group_tuples
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed those are whom a table is about, by some of its columns."""
-
     of: Counted  # what is counted: records, or persons where a column tells them apart
     n_records: int  # n
     sizes: np.ndarray  # the sizes that equivalence classes have, rising
@@ -23,22 +21,18 @@ class Exposure:
 
     @property
     def number(self) -> int:
-        """How many records or persons there are."""
         return int(self.members.sum())
 
     @property
     def n_classes(self) -> int:
-        """The number of equivalence classes."""
         return int(self.classes.sum())
 
     @property
     def min_k(self) -> int:
-        """The size of the smallest class: the k that the table has."""
         return int(self.sizes.min())
 
     @property
     def unique(self) -> int:
-        """How many share all the columns with nobody; a person, those of some record."""
         return int(self.members[self.sizes == 1].sum())
 
 

@@ -27,8 +27,6 @@ SAMPLE = 1000  # so many records are looked at to tell names from a record
 
 @dataclass(frozen=True)
 class FirstLine:
-    """What the first line of a table is."""
-
     names: list[str]
     is_record: bool = False
     lines_above: int = 0  # that hold nothing but separators
@@ -37,7 +35,6 @@ class FirstLine:
 
 
 def is_filled(row: Sequence[str]) -> bool:
-    """Whether a row holds anything but blanks."""
     return any(cell and not cell.isspace() for cell in row)
 
 
@@ -122,7 +119,6 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
 
 
 def _number_columns(width: int, names: Sequence[str] = ()) -> list[str]:
-    """Names for columns without one, other than those that others have."""
     mark = "'" if "column 1" in names else ""
     return [f"column {number}{mark}" for number in range(1, width + 1)]
 

@@ -31,8 +31,6 @@ from kanon.sources.typed_files import read_feather, read_parquet, read_sheet
 
 @dataclass(frozen=True)
 class TableFormat:
-    """A kind of table file."""
-
     name: str
     title: str
     endings: tuple[str, ...]  # of the names of its files; the first is the usual one
@@ -47,7 +45,6 @@ class TableFormat:
     in_engine: bool = False  # whether engines read and write it where it is
 
     def fit_form(self, form: TextForm) -> TextForm:
-        """A form of text files with the separator of these."""
         return replace(form, separator=self.separator) if self.separator else form
 
 
@@ -100,7 +97,6 @@ _PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
 
 
 def find_format(name: str) -> TableFormat:
-    """The kind of table by the ending of a file name."""
     ending = PurePath(name).suffix.lower()
     if ending in _PACKED:
         raise TableError(
@@ -121,6 +117,5 @@ def find_stored_format(address: Address) -> TableFormat | None:
 
 
 def read_back(content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8") -> Columns:
-    """The names of the columns of a released file, and their cells."""
     its = FORMATS[kind]
     return its.read_back(content, its.separator or separator, encoding)

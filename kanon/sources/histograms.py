@@ -39,7 +39,6 @@ def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int)
 
 
 def check_persons(column: str, lacking: int) -> None:
-    """Check that every record says whom it is about."""
     if lacking:
         raise PlanError(
             f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "

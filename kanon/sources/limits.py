@@ -43,14 +43,12 @@ def check_size(name: str, rows: int, columns: int) -> None:
 
 
 def check_unpacked(name: str, size: int) -> None:
-    """Check the bytes that a compressed file has when it is unpacked."""
     if size > bytes_of("unpacked_megabytes"):
         what = f"{quoted(name)} unpacks to {thin(-(-size // MEGABYTE))} MB or more"
         raise TableError(exceeded("unpacked_megabytes", what))
 
 
 def check_classes(number: int) -> None:
-    """Check the number of classes of a table that is to be released."""
     if number > settings().classes:
         what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
         raise PlanError(exceeded("classes", what))

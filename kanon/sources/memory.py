@@ -91,7 +91,6 @@ def alphabetical(texts: Sequence[str]) -> np.ndarray:
 
 
 def require_records(n_records: int) -> None:
-    """Check that a table has records."""
     if not n_records:
         raise TableError("The table has no records.")
 
@@ -102,7 +101,6 @@ def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The table without the records that lack a value in one of the columns."""
     kept = table[~missing_records(table, columns)]
     if len(table) and not len(kept):
         raise all_records_incomplete([name for name in columns if table[name].isna().all()])
@@ -165,24 +163,19 @@ class MemoryTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.frame.columns)
 
     @property
     def n_records(self) -> int:
-        """n."""
         return len(self.frame)
 
     def head(self, rows: int) -> pd.DataFrame:
-        """The first records."""
         return self.frame.head(rows)
 
     def distinct(self) -> dict[str, DistinctCounts]:
-        """Per column how many distinct values it has."""
         return {column: self.distinct_of(column) for column in self.columns}
 
     def distinct_of(self, column: str) -> DistinctCounts:
-        """How many distinct values one column has."""
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
@@ -192,25 +185,20 @@ class MemoryTable:
         return self._frequencies[column]
 
     def counted(self, column: str) -> ValueCounts:
-        """The distinct values of a column with their numbers of records."""
         return counted_column(self.frame[column], self.kinds.get(column))
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
-        """The same table, the texts of some columns read as of these kinds."""
         found = copy(self)
         found.kinds = {**self.kinds, **kinds}
         return found
 
     def incomplete(self, columns: Sequence[str]) -> int:
-        """The number of records that lack a value in one of the columns."""
         return int(missing_records(self.frame, columns).sum())
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
-        """The table without the records that lack a value in one of the columns."""
         return MemoryTable(without_missing(self.frame, columns), self.numbered, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
-        """The table with some columns at a level of their hierarchies."""
         frame = self.frame.assign(
             **{one.column: one.cells(self.frame[one.column]) for one in parts}
         )
@@ -221,15 +209,12 @@ class MemoryTable:
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        """The classes by some columns as they are; see :func:`classes_of_columns`."""
         return classes_of_columns(self.frame, columns, sensitive, person, self.kinds)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
-        """How many classes by some columns have how many records."""
         return Frequencies.of(self.classes_of(columns).counts)
 
     def without_suppressed(self) -> tuple[MemoryTable, int]:
-        """A release without its blanked rows; see :func:`without_suppressed`."""
         kept, gone = without_suppressed(self.frame)
         return MemoryTable(kept, self.numbered, kinds=self.kinds), gone
 
@@ -331,15 +316,12 @@ class MemorySource:
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
-        """The person of each row of :meth:`release`, as the table names them."""
         return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
-        """The given rows of the release, for a preview; see :meth:`release`."""
         return released_rows(*self._parts(recoding, rows))
 
     def _parts(self, recoding: Recoding, rows: np.ndarray) -> tuple[Any, ...]:
-        """What a release of the given rows is made of."""
         rows = self.rows_left(recoding, rows)
         labels = {column: labels[rows] for column, labels in self._pseudonym.items()}
         return (
@@ -373,7 +355,6 @@ class MemorySource:
 
     @cached_property
     def table(self) -> MemoryTable:
-        """The records."""
         return MemoryTable(self._table, self.numbered, kinds=self._kinds)
 
     @property
@@ -409,7 +390,6 @@ class MemorySource:
         return np.bincount(found // width, minlength=recoding.n_classes)
 
     def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
-        """The sizes of the released classes for one who knows a column too, as its cells are."""
         released = recoding.assigned[self._row_class]
         codes, values = pd.factorize(self._table[column])
         pairs = released * (len(values) + 1) + codes + 1

@@ -38,7 +38,6 @@ _FOUND_OFTEN = 5
 def mark_missing(
     table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS, numbers: bool = False
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Make cells that hold a marker missing, and count every marker."""
     used = {BLANK, *(marker.strip() for marker in markers)}
     looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used), *STARS]))
     total: Counter[str] = Counter()
@@ -64,8 +63,6 @@ def mark_missing(
 
 @dataclass(frozen=True)
 class OddNumber:
-    """A number that may stand for a missing one, as a person can say."""
-
     marker: str  # the number, as it is written
     columns: Mapping[str, int]  # the columns in which it stands out, each with its cells
     # how many cells of other columns hold it: if it marks a missing cell, it does there too
@@ -97,7 +94,6 @@ def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, 
 
 
 def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
-    """How many cells hold each of the numbers that may be a marker."""
     texts = trimmed(column)
     if texts is None:
         return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
@@ -107,7 +103,6 @@ def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
 
 
 def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
-    """How many cells of a column of numbers equal each marker that is one."""
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return {}
     known = {marker: float(marker) for marker in markers if re.fullmatch(_NUMBER, marker)}
@@ -121,7 +116,6 @@ def _without_numbers(column: pd.Series, numbers: list[float]) -> pd.Series:
 
 
 def _standing_out(column: pd.Series, markers: Iterable[str]) -> list[str]:
-    """The numbers that stand out among the others of their column."""
     counted = column.value_counts()
     texts = counted.index.astype(str).str.strip().str.replace(",", ".")
     values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
@@ -197,7 +191,6 @@ def about_missing(
 
 
 def _masked(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Series:
-    """The column, its cells with one of these texts missing."""
     cells = pc.is_in(texts, value_set=pa.array(markers, texts.type))
     return column.mask(cells.to_numpy(zero_copy_only=False))
 

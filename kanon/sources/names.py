@@ -45,5 +45,4 @@ def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, st
 
 
 def _in(sql: str, name: str) -> bool:
-    """Whether a statement has a name in it."""
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE))

@@ -92,7 +92,6 @@ def write_by_format(number: int, code: str, tokens_of: _Tokens = _tokens) -> str
 
 
 def _part_of(sheet: str, content: Callable[[str], bytes]) -> str:
-    """The path of the part that holds a sheet."""
     targets, wanted = {}, ""
 
     def relation(name: str, given: Mapping[str, str]) -> None:
@@ -111,7 +110,6 @@ def _part_of(sheet: str, content: Callable[[str], bytes]) -> str:
 
 
 def _code_formats(styles: bytes) -> dict[str, str]:
-    """The formats of codes, by the numbers of the styles that have them."""
     codes: dict[str, str] = {}
     used: list[str] = []
     inside = ""

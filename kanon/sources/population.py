@@ -15,8 +15,6 @@ from kanon.sources.memory import classes_of_columns, require_records
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A population, counted."""
-
     classes: EquivalenceClasses  # its classes, over the hierarchies of the table
     # the number of people with a value that a hierarchy lacks, or none at all: that value counts
     # as the root, so they are only met where a release says nothing about that column
@@ -80,6 +78,5 @@ def people_in_classes(
 
 
 def _texts(column: pd.Series) -> np.ndarray:
-    """The text of each cell, None where it is missing."""
     codes, texts = canonical_texts(column)
     return np.array([*texts, None], dtype=object)[codes]

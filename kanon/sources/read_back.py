@@ -27,7 +27,6 @@ _LONGEST_RECORD = 8 << 20
 
 
 def read_back_text(content: bytes, separator: str = ",", encoding: str = "utf-8") -> Columns:
-    """The columns of a CSV or TSV, all as text."""
     content = content if encoding == "utf-8" else content.decode(encoding).encode()
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
     names = next(csv.reader(lines, delimiter=separator, strict=True))
@@ -43,19 +42,16 @@ def read_back_text(content: bytes, separator: str = ",", encoding: str = "utf-8"
 
 
 def read_back_parquet(content: bytes, *_: object) -> Columns:
-    """The columns of a Parquet file."""
     table = pyarrow.parquet.read_table(pa.BufferReader(content))
     return table.column_names, table.columns
 
 
 def read_back_feather(content: bytes, *_: object) -> Columns:
-    """The columns of a Feather file."""
     table = pyarrow.feather.read_table(pa.BufferReader(content))
     return table.column_names, table.columns
 
 
 def read_back_sheet(content: bytes, *_: object) -> Columns:
-    """The columns of the first sheet of an XLSX file, all as text."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
     header, *rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     texts = zip(*(map(_text, row) for row in rows), strict=True)

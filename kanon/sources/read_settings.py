@@ -38,8 +38,6 @@ class ReadSettings:
 
 @dataclass(frozen=True, eq=False)
 class FileContent:
-    """What a reader finds in a file."""
-
     table: pd.DataFrame  # the records
     found: list[str] = field(default_factory=list)  # short sentences for a person
     separator: str | None = None  # of a text file

@@ -181,7 +181,6 @@ def about_blank(records: int) -> list[str]:
 
 
 def _check_lengths(table: pd.DataFrame, name: str) -> None:
-    """Check that no cell is longer than a record may be."""
     for column, cells in table.items():
         if isinstance(cells.dtype, pd.StringDtype):
             longest = cells.str.len().max()

@@ -33,8 +33,6 @@ def check_room(path: Path, size: int) -> None:
 
 
 def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
-    """Tell how far a writer is, and look each time how much it has written."""
-
     def told(fraction: float, text: str) -> None:
         size = taken()
         if size > bytes_of("release_megabytes"):

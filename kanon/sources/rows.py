@@ -20,7 +20,6 @@ def released_rows(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> pd.DataFrame:
-    """The given rows as they are released: identifiers dropped, labels for values."""
     gone = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
@@ -85,7 +84,6 @@ def excerpt_of(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> Excerpt:
-    """The given rows, as they were given and as released; see :func:`released_rows`."""
     after = released_rows(rows, row_class, recoding, schema, pseudonyms, keep_suppressed)
     return Excerpt(before, after, rise_of_rows(row_class, recoding))
 

@@ -93,7 +93,6 @@ def find_separator(content: bytes, likely: str = "") -> str | None:
 
 
 def _widths(content: bytes, separator: str) -> list[int]:
-    """The number of cells of the first records, header included."""
     sample = content[:_SAMPLE_BYTES].decode(errors="ignore")
     reader = csv.reader(
         io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=separator != " "

@@ -27,7 +27,6 @@ Row = Sequence[Any]
 
 
 def is_filled(row: Row) -> bool:
-    """Whether a row has a cell with something in it."""
     return any(cell != "" for cell in row)
 
 
@@ -169,7 +168,6 @@ def count_footer(table: pd.DataFrame) -> int:
 
 
 def about_footer(left_out: int | None, looks_like: int) -> list[str]:
-    """A sentence about the rows at the end that are, or look like, totals or notes."""
     rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
     one = 1 in (left_out, looks_like)
     if left_out:

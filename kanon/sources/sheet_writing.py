@@ -21,7 +21,6 @@ _SHEET_FIRST_DAY = pd.Timestamp(1900, 3, 1)  # Excel counts a 29 February 1900 t
 
 
 def sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
-    """The columns as a sheet can hold them, or the reason why it cannot."""
     if len(table) > SHEET_RECORDS or table.shape[1] > _SHEET_COLUMNS:
         raise TableError(
             f"A table of {len(table):,} records and {table.shape[1]:,} columns does not fit on a"
@@ -35,7 +34,6 @@ def sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
 
 
 def sheet_bytes(table: pd.DataFrame, *_: object) -> bytes:
-    """An XLSX file of a table."""
     columns = sheet_columns(table)
     fitting = pd.concat(columns, axis=1) if columns else table
     fitting.columns = pd.Index([str(name) for name in table.columns], dtype=object)

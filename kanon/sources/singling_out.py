@@ -421,7 +421,6 @@ def _contributions(
 def _counting(
     table: Table, columns: Sequence[str], k: int, person: str | None
 ) -> tuple[Counted, int, Callable[[Sequence[int]], int]]:
-    """What is counted, how many there are, and what counts those that some columns single out."""
     if person is not None:
         classes = table.classes_of(columns, person=person)
         _check_k(k, "persons", classes.highest_k)
@@ -439,8 +438,6 @@ def _counting(
 
 @dataclass(frozen=True, eq=False)
 class _Parted:
-    """What some columns do not single out, in the classes by these columns."""
-
     entries: np.ndarray  # the entries that stay, as positions among all
     classes: np.ndarray  # the class of each, numbered from 0
     singled: np.ndarray  # who is singled out
@@ -466,7 +463,6 @@ class _InMemory:
         self._chosen: tuple[int, ...] = ()
 
     def singled(self, chosen: Iterable[int]) -> int:
-        """How many records or persons the columns at these positions single out."""
         chosen = tuple(chosen)
         same = 0
         while chosen[: same + 1] == self._chosen[: same + 1] and same < len(chosen):

@@ -49,7 +49,6 @@ from kanon.stored_classes import too_many_classes
 def open_stored(
     address: Address, engine: str | None = None, settings: ReadSettings | None = None
 ) -> StoredTable:
-    """Open a table that stays where it is."""
     address.check_table()
     if settings is not None and settings.footer:
         raise TableError(
@@ -102,13 +101,11 @@ class StoredTable:
         return {name: value for name, value in self.__dict__.items() if name != "opened"}
 
     def _described(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]:
-        """The names of the columns, how they are read, and a text file's separator and encoding."""
         rows = self.opened.rows
         return tuple(rows.expression.columns), rows.found, rows.settings
 
     @cached_property
     def opened(self) -> TableConnection:
-        """The connection and what was asked through it."""
         return self._connected()
 
     def _connected(self, writes: Sequence[Path] = ()) -> TableConnection:
@@ -122,14 +119,12 @@ class StoredTable:
         self._asked.learn(other._asked)
 
     def _check(self) -> None:
-        """Check that what was asked before is still true."""
         if self.address.stamp != self.stamp:
             raise TableError(
                 f"{quoted(self.address.name)} has changed since it was opened: open it again."
             )
 
     def writing_in(self, folder: Path) -> StoredTable:
-        """The same table through a connection that may write in a folder."""
         found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
         if not self.opened.rows.writes_anywhere:
             found.__dict__["opened"] = found._connected([folder])
@@ -147,7 +142,6 @@ class StoredTable:
 
     @cached_property
     def n_records(self) -> int:
-        """n."""
         if not self.leaving:
             return self.opened.sizes["records"]
         return self.opened.count(self.expression)
@@ -158,7 +152,6 @@ class StoredTable:
         return self._staying(self.opened.expression, self.leaving)
 
     def _staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
-        """Rows without some of their records."""
         for column, text in leaving:
             rows = rows.filter(self.values(column).staying(rows[column], text))
         return rows
@@ -188,11 +181,9 @@ class StoredTable:
         return frame(self.opened.fetch(self.expression.limit(most)), self.markers)
 
     def distinct_of(self, column: str) -> DistinctCounts:
-        """How many distinct values a column has."""
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
-        """How many values of a column have how many records: the engine groups, and its groups."""
         key = (self.leaving, column)
         if key not in self._asked.frequencies:
             self._asked.frequencies[key] = self._count_frequencies(column)
@@ -213,11 +204,9 @@ class StoredTable:
         return sizes_of(self.opened.fetch(alike.aggregate(values=lambda some: some.count())))
 
     def distinct(self) -> dict[str, DistinctCounts]:
-        """Per column how many distinct values it has."""
         return {column: self.distinct_of(column) for column in self.columns}
 
     def counted(self, column: str) -> ValueCounts:
-        """The distinct values of a column with their numbers of records."""
         records = self.records_of(column)
         known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
@@ -258,15 +247,12 @@ class StoredTable:
         return min(self.n_records, every)
 
     def kept_classes(self, columns: Sequence[str]) -> Any:
-        """The classes by some columns as a table that the engine keeps."""
         return self.opened.classes(columns, self.leaving)
 
     def forget_classes(self, columns: Sequence[str]) -> None:
-        """Give up the table of :meth:`kept_classes`."""
         self.opened.forget_classes(columns, self.leaving)
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
-        """The same table, the texts of some columns read as of these kinds."""
         if {**self.kinds, **kinds} == self.kinds:
             return self
         found = copy(self)
@@ -296,13 +282,11 @@ class StoredTable:
         return codes, counts
 
     def _lacking(self, columns: Sequence[str]) -> tuple[tuple[str, None], ...]:
-        """Those of the columns that may lack values."""
         check_columns(self.columns, columns)
         some = [column for column in dict.fromkeys(columns) if self.values(column).missing]
         return tuple((column, None) for column in some if (column, None) not in self.leaving)
 
     def values(self, column: str) -> Values:
-        """The values of a column, which an engine is asked for once."""
         known = self._asked.values.get(column)
         return self.opened.values(column) if known is None else known
 
@@ -326,7 +310,6 @@ class StoredTable:
         return self._without(*lacking)
 
     def _without(self, *more: tuple[str, str | None]) -> StoredTable:
-        """The table without more of its records."""
         if not more:
             return self
         leaving = tuple(dict.fromkeys([*self.leaving, *more]))
@@ -363,7 +346,6 @@ class StoredTable:
         return EquivalenceClasses(tuple(columns), (), codes, counts, histograms, persons)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
-        """How many classes by some columns have how many records; no group comes here."""
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         check_columns(self.columns, columns)
@@ -391,7 +373,6 @@ class StoredTable:
     def histogram(
         self, column: str, columns: Sequence[str], tuples: np.ndarray, lookup: Any = None
     ) -> Sensitive:
-        """The histograms of a column in the classes by others."""
         codes, counts = self.coded((*columns, column))
         nodes = codes[:, :-1]
         if lookup is not None:
@@ -402,7 +383,6 @@ class StoredTable:
     def sensitive_of(
         self, column: str, places: np.ndarray, codes: np.ndarray, counts: np.ndarray, number: int
     ) -> Sensitive:
-        """The histograms of a column from how often its codes occur."""
         values = self.values(column)
         present = np.unique(codes)
         filled = present[present > 0]
@@ -428,7 +408,6 @@ class StoredTable:
 
 
 def _module(engine: str) -> Any:
-    """The module of an engine."""
     try:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:

@@ -76,7 +76,6 @@ class StoredSource:
         self.classes = self._kept(tuple(trees)) if beyond else self._fetched(tuple(trees))
 
     def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
-        """The classes, fetched from the engine."""
         columns = self._schema.quasi_identifiers
         codes, counts = self._table.coded(columns)
         nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
@@ -98,11 +97,9 @@ class StoredSource:
 
     @property
     def table(self) -> StoredTable:
-        """The table."""
         return self._table
 
     def histogram_of(self, column: str) -> Sensitive:
-        """How often each value of any column occurs in each class."""
         check_columns(self._table.columns, [column])
         columns = self.classes.attributes
         return self._table.histogram(column, columns, self.classes.nodes, self._lookup)
@@ -137,7 +134,6 @@ class StoredSource:
         )
 
     def _nodes(self, rows: pd.DataFrame) -> np.ndarray:
-        """The tuple of nodes of each of some rows."""
         found = []
         for column, tree in zip(self.classes.attributes, self.classes.hierarchies, strict=True):
             codes, texts = canonical_texts(rows[column])
@@ -194,7 +190,6 @@ class StoredSource:
     def _sorting(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
     ) -> tuple[list[str], NodeParts]:
-        """What released rows are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`."""
         if order == "table":  # joins keep no order
             return [_ROW], {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
@@ -207,7 +202,6 @@ class StoredSource:
     def _joined(
         self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
     ) -> Any:
-        """The rows of some classes, with what is known of each class."""
         import ibis
 
         numbers, key = TupleNumbers([tree.n_nodes for tree in self.classes.hierarchies]), _KEY
@@ -394,7 +388,6 @@ def kind_written(target: Address) -> str:
 
 
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
-    """The rows joined with a small table that has the same keys."""
     return rows.inner_join(known, [(key, f"{key}, known") for key in keys])
 
 

@@ -70,7 +70,6 @@ class StoredAnswers:
             del self.groups[next(iter(self.groups))]
 
     def learn(self, other: StoredAnswers) -> None:
-        """Take over what another process asked."""
         for name, known in vars(self).items():
             known.update(vars(other)[name])
         self._bound()
@@ -81,8 +80,6 @@ def _size(groups: Groups) -> int:
 
 
 class TableConnection:
-    """A connection to a table, and what was asked through it once."""
-
     def __init__(
         self,
         rows: Any,
@@ -106,7 +103,6 @@ class TableConnection:
             return self.rows.fetch(wanted)
 
     def count(self, rows: Any) -> int:
-        """How many rows there are."""
         return int(self.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
 
     @property
@@ -142,7 +138,6 @@ class TableConnection:
         )
 
     def values(self, column: str) -> Values:
-        """The distinct values of a column, as the engine holds them and as text."""
         known = self.asked.values
         if column not in known:
             check_columns(self.rows.expression.columns, [column])
@@ -164,7 +159,6 @@ class TableConnection:
     def coded(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct tuples of codes and their counts; see :meth:`StoredTable.coded`."""
         listed, wanted, numbers = self._numbered(columns, leaving)
         most = settings().classes
         found = self.fetch(listed.limit(most + 1))
@@ -180,19 +174,16 @@ class TableConnection:
     def group_sizes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Frequencies:
-        """How many classes have how many records: the engine groups, and its groups."""
         listed, wanted, _ = self._numbered(columns, leaving)
         classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
         return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
 
     def numbers_of(self, columns: Sequence[str]) -> TupleNumbers:
-        """How tuples of codes of some columns are numbered."""
         return TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
 
     def classes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Any:
-        """The classes by some columns as a table that the engine keeps; see ``numbers_of``."""
         key = (tuple(leaving), tuple(columns))
         if key not in self._classes:
             listed, wanted, _ = self._numbered(columns, leaving)
@@ -207,7 +198,6 @@ class TableConnection:
     def forget_classes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> None:
-        """Give up what :meth:`classes` keeps."""
         self.drop(self._classes.pop((tuple(leaving), tuple(columns))))
 
     def keep(self, wanted: Any, progress: Progress = no_progress, text: str = "Counting") -> Any:
@@ -217,7 +207,6 @@ class TableConnection:
             return self._workspace.keep(wanted, progress, text)
 
     def drop(self, kept: Any) -> None:
-        """Give up a table that was kept."""
         with self._asking:
             self._workspace.drop(kept)
 
@@ -225,7 +214,6 @@ class TableConnection:
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress,
     ) -> Any:  # fmt: skip
-        """Do some work on each part of a table; see :class:`kanon.sources.engines.workspace`."""
         with self._asking:
             text = "Merging classes in parts"
             return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
@@ -242,7 +230,6 @@ class TableConnection:
     def _numbered(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> tuple[Any, list[str], TupleNumbers]:
-        """The groups of the engine, each with the whole numbers that its tuple of codes is."""
         import ibis
 
         rows = self.expression
@@ -269,12 +256,10 @@ class TableConnection:
 
 
 def columns_of(found: Any, names: Sequence[str]) -> np.ndarray:
-    """Some columns of numbers that an engine answered, side by side."""
     return np.stack([found[name].to_numpy() for name in names], axis=1)
 
 
 def sizes_of(found: Any) -> Frequencies:
-    """How many have how many records, from the few rows that an engine answered."""
     sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
     order = np.argsort(sizes)
     return Frequencies(sizes[order], values[order])
@@ -300,7 +285,6 @@ class Values:
 
     @classmethod
     def read(cls, column: str, found: Any, markers: Sequence[str]) -> Values:
-        """From what an engine grouped."""
         raw = found["value"].combine_chunks()
         if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
             raise TableError(
@@ -323,7 +307,6 @@ class Values:
         return cls(raw, sorted(texts), alphabetical(texts)[codes], found["records"].to_numpy())
 
     def map_of(self, known: str, name: str, of_value: np.ndarray) -> Any:
-        """What each raw value that is not NULL stands for, to be joined."""
         filled = self.raw.is_valid()
         return pa.table({known: self.raw.filter(filled), name: pa.array(of_value).filter(filled)})
 
@@ -340,7 +323,6 @@ class Values:
         return int(self.records[self.codes == 0].sum())
 
     def codes_of(self, cells: Any) -> np.ndarray:
-        """The code of each of some cells, as the engine holds them."""
         places = pc.index_in(cells.combine_chunks().cast(self.raw.type), self.raw)
         return (
             self.codes[places.fill_null(0).to_numpy()]
@@ -349,7 +331,6 @@ class Values:
         )
 
     def code(self, text: str | None) -> int:
-        """The code of a text, or of a missing cell."""
         return 0 if text is None else self.texts.index(text) + 1
 
     def staying(self, cells: Any, text: str | None) -> Any:

@@ -36,7 +36,6 @@ from kanon.sources.text_form import TextForm
 
 
 def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "") -> FileContent:
-    """Read a CSV, or a TSV, in which a tab is likely to separate."""
     given = settings.separator
     _check_ends(data, name)  # before anything is made of a line without an end
     content, encoding, guessed = decode(data, name, settings.encoding)
@@ -114,7 +113,6 @@ def _parse(
 
 
 def _read_cells(content: bytes, separator: str, name: str, width: int) -> Any:
-    """The cells of a content, its header among them, as an Arrow table of texts."""
     try:
         return pyarrow.csv.read_csv(
             pa.BufferReader(content),

@@ -18,8 +18,6 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written."""
-
     separator: str = ","  # what stands between two cells of a CSV
     encoding: str = "utf-8"  # by a name that Python knows
     line_end: str = "\n"  # LF or CRLF
@@ -41,7 +39,6 @@ class TextForm:
         return cls(separator, encoding, "\r\n" if end and first.endswith("\r") else "\n")
 
     def encoded(self, text: str) -> bytes:
-        """A text in this encoding."""
         try:
             return text.encode(self.encoding)
         except UnicodeError:

@@ -53,7 +53,6 @@ _SHEET_TYPES = {
 def read_arrow(
     data: bytes, name: str, title: str, open_table: Callable[[bytes, str], Any]
 ) -> FileContent:
-    """Read a file of Arrow's types, opened by a function that holds it to the limits."""
     try:
         content = open_table(data, name)
         check_size(name, content.num_rows, content.num_columns)
@@ -116,7 +115,6 @@ def _parquet(data: bytes, name: str) -> Any:
 
 
 def _arrow(data: bytes, name: str) -> Any:
-    """The table in a Feather file or a stream of Arrow messages, which a file has in it."""
     if data.startswith(b"FEA1"):  # never compressed
         return pyarrow.feather.read_table(pa.BufferReader(data))
     is_file = data.startswith(b"ARROW1")

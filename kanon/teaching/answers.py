@@ -22,16 +22,12 @@ MOST_CHANGES = 2_000  # the most changes of a log; what is changed after them is
 
 
 class AnswerChange(Strict):
-    """That an answer was changed."""
-
     # seconds since the exam was opened
     at: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
     question: Annotated[str, StringConstraints(max_length=40)]  # whose answer, by its id
 
 
 class Answers(Strict):
-    """What one student answered."""
-
     # what the file is: ``kanon-answers``, 2 for an exam's, 1 for all others
     format: Literal["kanon-answers"] = "kanon-answers"
     version: Literal[1, 2] = 1
@@ -58,15 +54,12 @@ class Answers(Strict):
 
     @property
     def as_handed_in(self) -> bool:
-        """Whether they have a log, and the fingerprint that they should have."""
         return self.log is not None and self.fingerprint == self.own_fingerprint
 
     def handed_in(self) -> Answers:
-        """The same with its fingerprint."""
         return self.model_copy(update={"fingerprint": self.own_fingerprint})
 
     def to_json(self) -> str:
-        """The answers as a file."""
         content = self.model_dump(mode="json")
         left_out = [key for key in ("log", "fingerprint") if content[key] is None]
         kept = {key: value for key, value in content.items() if key not in left_out}
@@ -74,7 +67,6 @@ class Answers(Strict):
 
 
 def read_answers(source: Path | bytes) -> Answers:
-    """Read a student's answers; what they are worth is for :func:`kanon.teaching.marks.score`."""
     what = "answer file"
     try:
         found = validated(Answers, source, what, "kanon-answers")

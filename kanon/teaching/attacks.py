@@ -61,16 +61,12 @@ BY_REGISTER = ("linkage", "downcoding")  # those on people of a public register
 
 @dataclass(frozen=True)
 class Target:
-    """Somebody who can be attacked."""
-
     name: str  # what the register or the table calls the person
     known: Mapping[str, str]  # what is public about the person, by column
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An attack on one person, step by step."""
-
     card: Card  # which attack
     case: Case  # the table, its release and the register
     known: Mapping[str, str]  # what the attacker knows of the person, by column
@@ -94,7 +90,6 @@ def attack(
     known: Mapping[str, str] | None = None,
     ruled_out: Sequence[str] | None = None,
 ) -> Scene:
-    """Play out an attack."""
     if kind not in ATTACKS:
         raise PlanError(f"The attack {quoted(kind)} is unknown; known are {', '.join(ATTACKS)}.")
     strange = [value for value in ruled_out or () if value not in case.values]
@@ -226,7 +221,6 @@ def _surest(shares: Shares) -> float:
 
 
 def _found(scene: Scene) -> tuple[bool, str]:
-    """Whether the attack tells something, and what the attacker learns, in a sentence."""
     start = f"The release is {scene.case.k}-anonymous"
     if not scene.fits:
         return False, f"{start}, and no record fits what the attacker knows: it tells nothing."
@@ -301,7 +295,6 @@ def _found_skewness(scene: Scene) -> tuple[bool, str]:
 
 
 def _found_background(scene: Scene) -> tuple[bool, str]:
-    """Whether one value is left."""
     if not scene.ruled_out:
         return _found_homogeneity(scene)
     out = enumerated([f"“{value}”" for value in scene.ruled_out])
@@ -350,7 +343,6 @@ _FOUND: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
 
 
 def _could_be(case: Case, record: int) -> tuple[int, ...]:
-    """Who in the register could be meant by a released record."""
     found = []
     texts = [texts_of(case.register[name]) for name in case.linkable]
     for person, facts in enumerate(zip(*texts, strict=True)):

@@ -33,8 +33,6 @@ MOST_NODES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Blackboard:
-    """A task, and how it is written down."""
-
     task: Task  # what the algorithm is handed
     metric: Metric  # what counts costs and alteration
     # what the costs of each quasi-identifier were multiplied by
@@ -68,7 +66,6 @@ class Blackboard:
         return self.task.sensitive or (columns[0].name if columns else None)
 
     def check_lattice(self) -> None:
-        """Check that the lattice is small enough to be told node by node."""
         size = n_nodes(self.task.classes.hierarchies)
         if size > MOST_NODES:
             raise PlanError(
@@ -78,12 +75,10 @@ class Blackboard:
 
     # --- labels and costs -----------------------------------------------------------------------
     def label(self, nodes: Iterable[Any], hierarchies: Sequence[Hierarchy] | None = None) -> str:
-        """A tuple as its labels."""
         trees = self.task.classes.hierarchies if hierarchies is None else hierarchies
         return ", ".join(tree.labels[int(node)] for tree, node in zip(trees, nodes, strict=True))
 
     def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
-        """A class of some original classes, raised to a tuple or to where they meet."""
         at = None if nodes is None else tuple(map(int, nodes))
         return self.state(self.table.group(map(int, members), at))
 
@@ -94,7 +89,6 @@ class Blackboard:
 
     @cached_property
     def originals(self) -> tuple[ClassState, ...]:
-        """The original classes."""
         return tuple(map(self.state, self.table.originals))
 
     @cached_property
@@ -128,20 +122,17 @@ class Blackboard:
         )
 
     def state(self, group: Group) -> ClassState:
-        """A class of a reference, with its labels."""
         return ClassState(group.nodes, self.label(group.nodes), group.records, group.members)
 
     def candidate(
         self, group: Group, key: tuple[Any, ...], chosen: Group | None, *figures: float | None
     ) -> Candidate:
-        """A class that could be chosen, by what is compared of it."""
         name = self.state(group).name
         return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
 
     def rising(
         self, one: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
-        """What raising a class to a tuple costs, per quasi-identifier."""
         classes = self.task.classes
         paying = (one.records if self.task.weighted else 1) if records is None else records
         found = []
@@ -172,7 +163,6 @@ class Blackboard:
 
     @property
     def first(self) -> Rule:
-        """What "first" means among ties."""
         if self.task.tie_seed is None:
             return FIRST
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
@@ -195,7 +185,6 @@ class Blackboard:
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:
-        """What a release amounts to."""
         diversity = closeness = None
         if self.sensitive is not None and recoding.n_classes:
             seen = recoding.released.sensitive_named(self.sensitive)
@@ -213,7 +202,6 @@ class Blackboard:
         choices: Sequence[Choice] = (),
         detail: Any = None,
     ) -> Step:
-        """A step, with what the table amounts to after it."""
         return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
 
     def recoded(self, held: Iterable[ClassState]) -> Recoding:
@@ -224,5 +212,4 @@ class Blackboard:
         return Recoding.from_targets(self.task.classes, targets)
 
     def recoded_by(self, merges: Sequence[PlainMerge]) -> Recoding:
-        """The table after some merges."""
         return self.recoded(map(self.state, merges[-1].after if merges else ()))

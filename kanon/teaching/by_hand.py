@@ -36,8 +36,6 @@ class Row:
 
 @dataclass(frozen=True)
 class HandRecoding:
-    """How far a table is that is recoded by hand."""
-
     # its records, those that look alike in one row, in the order of the table
     rows: tuple[Row, ...]
     # how many classes there are now, and how many records the smallest has
@@ -73,7 +71,6 @@ def unchanged(table: SmallTable) -> Answer:
 def by_hand(
     question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
 ) -> HandRecoding:
-    """What an answer makes of the table."""
     classes, source = table.classes, table.source
     try:
         release = question.read(table, answer)

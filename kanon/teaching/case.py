@@ -47,7 +47,6 @@ class Case:
 
     @property
     def k(self) -> int:
-        """The k of the release, as its quasi-identifiers count."""
         return self.recoding.min_k or 0
 
     @cached_property
@@ -71,7 +70,6 @@ class Case:
 
     @cached_property
     def knowable(self) -> Mapping[str, tuple[str, ...]]:
-        """Per column that somebody may know of a person, the values that occur."""
         found = {}
         for name in self.released.columns:
             if name != self.sensitive:
@@ -82,11 +80,9 @@ class Case:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The sensitive values, in their order."""
         return self.recoding.classes.sensitive_named(self.sensitive).values
 
     def fits(self, known: Mapping[str, str]) -> tuple[int, ...]:
-        """The positions of the released records that fit what is known of a person."""
         strange = [name for name in known if name not in self.knowable]
         if strange:
             raise PlanError(
@@ -119,7 +115,6 @@ def case_of(
     sensitive: str | None = None,
     register: pd.DataFrame | None = None,
 ) -> Case:
-    """A table that can be attacked."""
     if len(table) > MOST_RECORDS:
         raise TableError(
             f"The table has {counted(len(table), 'record')}; an attack that is played out takes at "
@@ -153,7 +148,6 @@ def _check_register(
     schema: Schema,
     hierarchies: Mapping[str, Hierarchy],
 ) -> None:
-    """Check that a register can be linked, and has names to tell."""
     left = {*table.columns} - {*schema.columns(Role.IDENTIFIER), *schema.columns(Role.SENSITIVE)}
     if not left & {*register.columns} or {*register.columns} <= left:
         raise TableError(
@@ -175,7 +169,6 @@ def with_release(case: Case, k: int, *models: Model) -> Case:
 
 
 def texts_of(column: pd.Series) -> list[str]:
-    """The cells of a column as they are read everywhere."""
     codes, texts = canonical_texts(column)
     named = [*texts, MISSING_LABEL]  # the code of a missing cell is -1
     return [named[code] for code in codes]

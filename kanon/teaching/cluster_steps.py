@@ -10,8 +10,6 @@ MADE = Rule("the first that was begun")  # what decides among clusters that tie
 
 @dataclass(frozen=True)
 class ClusterView:
-    """What a step of clustering shows beside its choices."""
-
     cluster: int  # the number of the cluster that is looked at, from 1
     joined: tuple[int, ...]  # the classes that joined or left it in this step
     # all clusters after the step, in the order in which they were begun

@@ -18,7 +18,6 @@ _GROWTH = Rule("least growth of the cluster’s loss")
 
 # --- KACA -------------------------------------------------------------------------------------
 def _kaca(board: Blackboard) -> Iterator[Step]:
-    """Merging, in which the class is drawn."""
     task = board.task
 
     def drawn(made: PlainMerge) -> tuple[str, tuple[Choice, ...]]:
@@ -39,7 +38,6 @@ def _kaca(board: Blackboard) -> Iterator[Step]:
 def _write_clusters(
     board: Blackboard, algorithm: Callable[[PlainTable], Iterator[ClusterStep]]
 ) -> Iterator[Step]:
-    """A step per class that joins a cluster or leaves it; then what other models ask for."""
     before: tuple[tuple[int, ...], ...] = ()
     for made in algorithm(board.table):
         held = [
@@ -63,12 +61,10 @@ def _write_clusters(
 
 
 def _chosen(made: ClusterStep) -> int:
-    """The class or cluster that was chosen."""
     return made.members[0] if made.kind in ("begin", "grow", "leave") else made.cluster
 
 
 def _choose(board: Blackboard, made: ClusterStep) -> Choice:
-    """The choice of a step: of a class, or of a cluster."""
     number = made.cluster + 1
     furthest = f"furthest from {'the last beginning' if made.cluster else 'the drawn record'}"
     label = board.held(made.members).label
@@ -104,7 +100,6 @@ def _choose(board: Blackboard, made: ClusterStep) -> Choice:
 def _say(
     board: Blackboard, made: ClusterStep, before: tuple[tuple[int, ...], ...]
 ) -> tuple[str, str]:
-    """The heading of a step, and its sentence up to the reason of its choice."""
     k, seed, number, table = board.task.k, board.task.seed, made.cluster + 1, board.table
     held = board.held(made.members)
     label, records = held.label, counted(held.records, "record")

@@ -41,8 +41,6 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Regions:
-    """What a step of Mondrian shows beside its choices."""
-
     axes: tuple[Axis, ...]  # the quasi-identifiers
     region: Rectangle  # the region that is looked at
     attribute: int | None  # the axis of the cut
@@ -53,18 +51,14 @@ class Regions:
 
 @dataclass(frozen=True, eq=False)
 class _Space:
-    """The space that Mondrian cuts."""
-
     board: Blackboard
 
     @cached_property
     def lines(self) -> list[ValueOrder]:
-        """Where the values of each quasi-identifier stand."""
         return [ValueOrder.of(tree) for tree in self.board.task.classes.hierarchies]
 
     @cached_property
     def reference(self) -> Mondrian:
-        """What is cut, and how."""
         task, table = self.board.task, self.board.table
         how = task.k, task.option(VARIANT), lambda region: not table.breaks(region)
         trees = table.hierarchies
@@ -78,7 +72,6 @@ class _Space:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes."""
         classes = self.board.task.classes
         found = []
         for j, (name, line) in enumerate(zip(classes.attributes, self.lines, strict=True)):
@@ -88,7 +81,6 @@ class _Space:
         return tuple(found)
 
     def rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
-        """The region of some classes."""
         return Rectangle(
             tuple(min(at[each] for each in members) for at in self.at),
             tuple(max(at[each] for each in members) for at in self.at),
@@ -98,7 +90,6 @@ class _Space:
         )
 
     def records(self, members: Sequence[int]) -> int:
-        """How many records some classes hold."""
         return self.reference.size(members)
 
     def measured(self, members: Sequence[int], j: int) -> float:
@@ -117,7 +108,6 @@ class _Space:
         return next(label for at, label in self.axes[j].marks if at == middle)
 
     def name(self, members: Sequence[int], cut: PlainCut) -> str:
-        """What a cut is called."""
         if cut.place == "groups":
             return "by the groups of the hierarchy"
         label = self.halved(members, cut.attribute)
@@ -140,14 +130,12 @@ class _Space:
         return ""
 
     def released(self, regions: Sequence[Sequence[int]]) -> Recoding:
-        """The release in which every region is one class."""
         order = np.array([each for region in regions for each in region], dtype=np.int64)
         starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
         return mondrian.released(self.board.task, self.lines, order, starts, Trace())
 
 
 def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
-    """Groups of classes as rectangles in the space of all records, one of them looked at."""
     space = _Space(board)
     regions = tuple(space.rectangle(members, done=True) for members in groups)
     one = regions[looked_at]
@@ -155,7 +143,6 @@ def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: in
 
 
 def cutting(board: Blackboard) -> Iterator[Step]:
-    """The whole table as one region; then every cut, and every region that stays."""
     space = _Space(board)
     everything = space.reference.everything
     regions = [everything]
@@ -266,7 +253,6 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: PlainCut | None) ->
 
 
 def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:
-    """Why a region is not cut, in a sentence."""
     task = space.board.task
     if len(region) == 1:
         return "They share all quasi-identifiers, and such records stay together."

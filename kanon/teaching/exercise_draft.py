@@ -50,14 +50,10 @@ _LONGEST_CELL = 100
 
 
 class TableFields(Strict):
-    """What is typed of a table beside its columns."""
-
     name: Name = Field(title="Name of the table")
 
 
 class ColumnFields(Strict):
-    """What is typed of a column beside its cells."""
-
     name: Cell = Field(title="Name of the column")
     role: Role = Field(title="Role")
     tree: str = Field(
@@ -85,7 +81,6 @@ def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
 
 
 def table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
-    """A table of a set to go on with."""
     columns = [
         {
             "name": title,
@@ -101,7 +96,6 @@ def table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
 
 
 def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
-    """A small table that was not made for a set, with its roles and trees."""
     classes = table.classes
     trees = {}
     for j, (column, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
@@ -176,12 +170,10 @@ def rename_table(draft: Draft, place: int, name: str) -> Draft:
 
 # --- what it means --------------------------------------------------------------------------
 def records_of(table: Draft) -> list[tuple[str, ...]]:
-    """The records: per record a cell for each column."""
     return list(zip(*(column["cells"] for column in table["columns"]), strict=True))
 
 
 def tree_of(column: Draft) -> Hierarchy:
-    """The tree of a column."""
     if column["tree"].strip():
         return parse_outline(column["tree"])
     return suppression(list(dict.fromkeys(column["cells"])))
@@ -233,7 +225,6 @@ def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
 
 
 def checked_set(draft: Draft, progress: Progress = no_progress) -> ExerciseSet:
-    """The set that a draft means, each of whose questions has an answer."""
     found = set_of(draft)
     size = len(found.to_json().encode())
     if size > MEGABYTES * MEGABYTE:
@@ -243,7 +234,6 @@ def checked_set(draft: Draft, progress: Progress = no_progress) -> ExerciseSet:
 
 
 def _table(draft: Draft) -> ExerciseTable:
-    """A table of a file."""
     try:
         names, records = _names(draft, "columns"), records_of(draft)
         if not 1 <= len(records) <= MOST_RECORDS:
@@ -288,7 +278,6 @@ def _question(number: int, given: Draft, table: Draft | None = None) -> AnyQuest
 
 
 def _names(draft: Draft, key: str) -> Sequence[str]:
-    """The names of tables or columns: none is missing, and none stands twice."""
     names, what = [each["name"].strip() for each in draft[key]], key[:-1]
     if "" in names:
         raise ExerciseError(f"The {what} {names.index('') + 1} has no name; type one.")

@@ -39,8 +39,6 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class ExerciseSet(Strict):
-    """A set of exercises."""
-
     # what the file is: ``kanon-exercises``, 1
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
@@ -62,7 +60,6 @@ class ExerciseSet(Strict):
 
     @cached_property
     def made(self) -> Mapping[str, SmallTable]:
-        """The tables, counted."""
         found = {}
         for name, given in self.tables.items():
             try:
@@ -80,11 +77,9 @@ class ExerciseSet(Strict):
 
     @property
     def points(self) -> float:
-        """What all questions are worth together."""
         return sum(question.points for question in self.questions)
 
     def table_of(self, question: AnyQuestion) -> SmallTable:
-        """The table that a question is about."""
         return self.made[question.table]
 
     def mark(self, question: AnyQuestion, answer: Any) -> Mark:
@@ -119,7 +114,6 @@ class ExerciseSet(Strict):
             progress(number / len(self.questions), f"Question {number} of {len(self.questions)}")
 
     def to_json(self) -> str:
-        """The set as a file."""
         content = self.model_dump(mode="json", exclude_none=True)
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
@@ -136,7 +130,6 @@ def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> Ex
 
 
 def validated(model: type[M], source: Path | bytes, what: str, name: str) -> M:
-    """A file as a checked object."""
     content = _checked(source, what)
     if not isinstance(content, dict) or content.get("format") != name:
         raise ExerciseError(f"This is no {what}: it has to be an object with the format '{name}'.")
@@ -144,7 +137,6 @@ def validated(model: type[M], source: Path | bytes, what: str, name: str) -> M:
 
 
 def validated_content(model: type[M], content: Any, what: str) -> M:
-    """The content of a file, or of a part of one, as a checked object."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -161,7 +153,6 @@ def validated_content(model: type[M], content: Any, what: str) -> M:
 
 
 def _checked(source: Path | bytes, what: str) -> Any:
-    """What a file holds, as JSON."""
     try:
         data, size = (
             read_up_to(MEGABYTES * MEGABYTE, source)

@@ -42,5 +42,4 @@ def first_value(field: FormField) -> Any:
 
 
 def counts_with(field: FormField, values: Mapping[str, Any]) -> bool:
-    """Whether a field counts beside the values of others."""
     return all(values.get(name) in allowed for name, allowed in field.get("only", {}).items())

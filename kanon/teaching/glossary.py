@@ -28,8 +28,6 @@ EVERYWHERE = "every page"  # where a word is met that no page has for itself
 
 @dataclass(frozen=True)
 class Term:
-    """A word and what it means."""
-
     name: str  # the word, as it would begin a sentence
     told: str  # what it means, in one or two plain sentences
     where: tuple[str, ...]  # the pages on which it is met, by their titles, or :data:`EVERYWHERE`
@@ -47,7 +45,6 @@ def _terms() -> Iterable[Term]:
 
 
 def _of_card(card: Card, where: str, see: str, name: str = "") -> Term:
-    """A word that has a card: its sentence, and what both ends of its number mean."""
     ends = "; ".join(filter(None, [card.lowest, card.highest]))
     told = f"{card.summary} ({ends}.)" if ends else card.summary
     words = tuple(see.split("; "))

@@ -46,7 +46,6 @@ class _Groups:
         self.members: list[list[int]] = []
 
     def records(self, members: Iterable[int]) -> int:
-        """How many records some classes hold."""
         return sum(int(self.board.task.classes.counts[each]) for each in members)
 
     def squared(self, each: int, sums: Sequence[int], records: int) -> float:
@@ -61,7 +60,6 @@ class _Groups:
         return far
 
     def terms(self, each: int, sums: Sequence[int], records: int, to: str) -> tuple[CostTerm, ...]:
-        """A squared distance, column by column."""
         classes = self.board.task.classes
         found = []
         for j, (column, total) in enumerate(zip(self.columns, sums, strict=True)):
@@ -80,7 +78,6 @@ class _Groups:
         return tuple(found)
 
     def sums(self, members: Iterable[int]) -> tuple[list[int], int]:
-        """The sums of the values of some records, and their number."""
         counts = self.board.task.classes.counts
         listed = list(members)
         found = [
@@ -110,14 +107,12 @@ class _Groups:
         )
 
     def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
-        """A group, step by step."""
         number = len(self.members)
         self.members.append([])
         yield self._begin(number, far_from, among)
         yield from self._fill(number)
 
     def _begin(self, number: int, far_from: int | None, among: Sequence[int]) -> Step:
-        """A group begins with the class that is farthest."""
         if far_from is None:
             sums, records = self.sums(self.left)
             to = "the mean"
@@ -170,7 +165,6 @@ class _Groups:
             )
 
     def rest(self, n_left: int) -> Step:
-        """All that is left is a group."""
         number, joined = len(self.members), list(self.left)
         self.members.append([])
         for each in joined:
@@ -237,7 +231,6 @@ class _Groups:
         joined: Iterable[int],
         choices: Iterable[Choice] = (),
     ) -> Step:
-        """A step: groups as they are now, everything else as it was."""
         # What is in no group yet is a group of its own: its values stay.
         group = np.empty(self.board.task.classes.n_classes, dtype=np.int64)
         for place, members in enumerate([*self.members, *([each] for each in self.left)]):

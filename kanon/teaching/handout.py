@@ -50,8 +50,6 @@ class TreeLayout:
 
 @dataclass(frozen=True)
 class TreePicture:
-    """A tree as it stands on a handout."""
-
     name: str  # its column
     svg: str  # the picture, black on white, to stand by itself
     width: int  # its width in pixels, with letters of 16 pixels
@@ -59,7 +57,6 @@ class TreePicture:
 
 
 def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False) -> str:
-    """The HTML of a handout."""
     tables = []
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
@@ -154,7 +151,6 @@ def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLa
 
 
 def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
-    """Each tree of a table with the cost of every step, as the handout has it."""
     picture = _templates().get_template("tree.html")
     named = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
     return tuple(
@@ -169,7 +165,6 @@ def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
 
 
 def _roles(table: SmallTable) -> dict[str, list[str]]:
-    """Per role, as it is called, the columns that have it."""
     found: dict[str, list[str]] = {}
     for name, role in table.schema.roles.items():
         found.setdefault(role.value, []).append(name)
@@ -177,7 +172,6 @@ def _roles(table: SmallTable) -> dict[str, list[str]]:
 
 
 def _metrics(asked: Sequence[AnyQuestion]) -> list[str]:
-    """The metrics that the questions on a table go by, each once."""
     found = dict.fromkeys(question.goes_by for question in asked if question.goes_by)
     return list(found) or ["nllm"]
 
@@ -221,7 +215,6 @@ def _width(text: str) -> int:
 
 
 def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
-    """A question as the sheet shows it."""
     return {
         "heading": heading(number, question),
         "table": question.table,

@@ -65,7 +65,6 @@ def _least(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer:
 
 
 def _meetings(release: Recoding, small: int) -> str:
-    """Column by column, which values of other classes a class meets lowest."""
     said = []
     for j, (name, tree) in enumerate(
         zip(release.classes.attributes, release.hierarchies, strict=True)
@@ -85,7 +84,6 @@ def _meetings(release: Recoding, small: int) -> str:
 
 
 def _number(question: NumberQuestion, table: SmallTable) -> str:
-    """The definition, on the first record or class."""
     release = raised(table.classes, question.levels)
     of_rows = table.source.class_of_rows(release)
     first = int(of_rows[0])
@@ -117,7 +115,6 @@ def _number(question: NumberQuestion, table: SmallTable) -> str:
 
 
 def _choice(question: ChoiceQuestion, table: SmallTable) -> str:
-    """The rule, and where the classes meet."""
     step, begun = question.step(table), before(question, table)[:1]
     if question.choose == "smallest":
         rule = (

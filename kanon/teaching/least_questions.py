@@ -30,7 +30,6 @@ class LeastQuestion(Question):
 
     @property
     def goes_by(self) -> str:
-        """The metric."""
         return self.metric
 
     def check(self, table: SmallTable) -> None:
@@ -48,7 +47,6 @@ class LeastQuestion(Question):
         """The release that an answer means."""
 
     def told(self, table: SmallTable, answer: object) -> str:
-        """The release, and how much it alters."""
         try:
             release = self.read(table, answer)
         except ExerciseError:
@@ -93,11 +91,9 @@ class RecodeQuestion(LeastQuestion):
 
     @property
     def usual_title(self) -> str:
-        """What is done."""
         return "Recode the table"
 
     def asked(self, table: SmallTable) -> str:
-        """What is asked."""
         return (
             f"Make this table {self.k}-anonymous with the least alteration, {self._counts()}: "
             "raise values in their trees. Records that look alike stay together, and none is left "
@@ -105,19 +101,16 @@ class RecodeQuestion(LeastQuestion):
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """A blank cell for every value."""
         columns = list(table.classes.attributes)
         return {"columns": columns, "rows": table.frame[columns].to_numpy().tolist()}
 
     def best(self, table: SmallTable) -> BestRelease:
-        """The least of all recodings; see :func:`kanon.teaching.optimum.best_recoding`."""
         return table.once(
             ("recoding", self.metric, self.k),
             lambda: best_recoding(table.classes, metric_named(self.metric), self.k),
         )
 
     def solution(self, table: SmallTable) -> list[dict[str, str]]:
-        """The recoding of least alteration."""
         release, classes = self.best(table).recoding, table.classes
         return [
             dict(zip(classes.attributes, labels_of(release, release.targets[place]), strict=True))
@@ -125,19 +118,16 @@ class RecodeQuestion(LeastQuestion):
         ]
 
     def solved(self, table: SmallTable) -> str:
-        """That recoding in a sentence."""
         best = self.best(table)
         return f"{self.chosen(best.recoding, None)}: {self._least(best)}."
 
     def chosen(self, release: Recoding, answer: Any) -> str:
-        """The classes of the release, each with how many records it has."""
         return "; ".join(
             f"{tuple_text(labels_of(release, nodes))} × {count}"
             for nodes, count in zip(release.nodes, release.counts, strict=True)
         )
 
     def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release that the labels of all records mean."""
         classes, size = table.classes, len(table.frame)
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != size:
             raise ExerciseError(
@@ -160,7 +150,6 @@ class RecodeQuestion(LeastQuestion):
         return Recoding.from_targets(classes, targets)
 
     def _nodes(self, table: SmallTable, given: object, number: int, place: int) -> list[int]:
-        """The nodes that one record gets."""
         classes, found = table.classes, []
         if not isinstance(given, Mapping) or set(given) != set(classes.attributes):
             raise ExerciseError(
@@ -191,11 +180,9 @@ class LevelsQuestion(LeastQuestion):
 
     @property
     def usual_title(self) -> str:
-        """What is done."""
         return "Choose the levels"
 
     def asked(self, table: SmallTable) -> str:
-        """What is asked."""
         listed = ", ".join(
             f"{name} 0 to {tree.height - 1}"
             for name, tree in zip(table.classes.attributes, table.classes.hierarchies, strict=True)
@@ -206,33 +193,27 @@ class LevelsQuestion(LeastQuestion):
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """A line for every column."""
         return {"levels": table.classes.attributes}
 
     def best(self, table: SmallTable) -> BestRelease:
-        """The least over the lattice; see :func:`kanon.teaching.optimum.best_levels`."""
         return table.once(
             ("levels", self.metric, self.k),
             lambda: best_levels(table.classes, metric_named(self.metric), self.k),
         )
 
     def solution(self, table: SmallTable) -> dict[str, int]:
-        """The levels of least alteration."""
         node = self.best(table).recoding.trace.node
         assert node is not None, "every record was raised to the same levels"
         return dict(zip(table.classes.attributes, map(int, node), strict=True))
 
     def solved(self, table: SmallTable) -> str:
-        """Those levels in a sentence."""
         best = self.best(table)
         return f"Levels {self.chosen(best.recoding, self.solution(table))}: {self._least(best)}."
 
     def chosen(self, release: Recoding, answer: Any) -> str:
-        """The levels."""
         return ", ".join(f"{name} {answer[name]}" for name in release.classes.attributes)
 
     def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release at the levels that were chosen."""
         names = table.classes.attributes
         whole = isinstance(answer, Mapping) and all(
             isinstance(level, int) and not isinstance(level, bool) for level in answer.values()

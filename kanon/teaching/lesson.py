@@ -52,8 +52,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Something that could have been chosen."""
-
     name: str  # what it is, in a few words
     # what is compared, a part per rule of the choice: of the candidates that are not refused, the
     # one with the least key is chosen
@@ -67,7 +65,6 @@ class Candidate:
     refused: str = ""  # why it must not be chosen, however good it is
 
     def figure(self, rule: int) -> float | None:
-        """What a rule compares, by the position of the rule."""
         return self.figures[rule] if rule < len(self.figures) else None
 
 
@@ -91,13 +88,11 @@ class Choice:
 
     @property
     def best(self) -> str:
-        """What is best, in words; ties included."""
         first, *then = (rule.best for rule in self.rules)
         return f"{first}; of equal ones, {', then '.join(then)}" if then else first
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate that was chosen."""
         return next(each for each in self.candidates if each.chosen)
 
     @property
@@ -175,7 +170,6 @@ class Choice:
         return said
 
     def _passed_over(self) -> str:
-        """What would have come first but is refused, in words."""
         better = [each for each in self.candidates if each.refused and each.key < self.chosen.key]
         if not better:
             return ""
@@ -197,7 +191,6 @@ def _named(some: Sequence[Candidate]) -> str:
 
 
 def _which(alike: Sequence[Candidate], worse: int) -> str:
-    """Some candidates by name, or how many they are."""
     every = "both" if len(alike) == 2 else f"all {len(alike)}"
     return _named(alike) or (f"{len(alike)} of {len(alike) + worse}" if worse else every)
 
@@ -214,8 +207,6 @@ def enumerated(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class ClassState:
-    """A class at some moment."""
-
     # its tuple, as nodes of the hierarchies and as labels
     nodes: tuple[int, ...]
     label: str
@@ -248,8 +239,6 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of a lesson."""
-
     heading: str  # what happens, in a few words
     sentence: str  # what happens and why so: the rule, and the tie-break where there was a tie
     # the table after the step: ``assigned`` is the current class per original class, ``released``
@@ -262,8 +251,6 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """An algorithm on a table, step by step."""
-
     # its name in plans and on pages
     algorithm: str
     title: str

@@ -102,13 +102,11 @@ def _above(node: Node, j: int) -> Node:
 
 
 def _distinct(lattice: Nodes, node: Node) -> list[int]:
-    """How many different values each column has at a node."""
     return [len(set(column.tolist())) for column in lattice.shape.targets(node).T]
 
 
 # --- searches of the whole lattice ------------------------------------------------------------
 def _searchable(board: Blackboard) -> Nodes:
-    """The lattice, if it is small enough to be told node by node."""
     board.check_lattice()
     return Nodes(board, board.task.suppression or 0)
 
@@ -312,7 +310,6 @@ def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
 
 
 def _columns_next(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choice:
-    """Which levels of so many columns are next: of those that satisfy with any column less."""
     tops, known, candidates = lattice.shape.tops, lattice.counted | lattice.satisfying, []
     for node in lattice.shape.nodes():
         own = _counted_for(node, tops)

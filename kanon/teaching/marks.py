@@ -24,8 +24,6 @@ _LONGEST = 200  # so many letters of an answer are shown
 
 @dataclass(frozen=True)
 class QuestionMark:
-    """A question of a set with the mark of one answer."""
-
     id: str  # the question
     # the points that were got, and that there are
     points: float
@@ -35,26 +33,20 @@ class QuestionMark:
 
 @dataclass(frozen=True)
 class StudentMarks:
-    """The answers of one student, marked."""
-
     student: str  # the name in the file
     marks: tuple[QuestionMark, ...]  # one per question, in the order of the set
 
     @property
     def points(self) -> float:
-        """The points of all questions together."""
         return sum(mark.points for mark in self.marks)
 
     @property
     def most(self) -> float:
-        """The points that there are."""
         return sum(mark.most for mark in self.marks)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassMarks:
-    """The answers of a class, marked."""
-
     # a row per file, in the order given: ``file``, ``student``, the points of each question under
     # its id, ``points`` of all, ``of`` how many, ``percent``
     files: pd.DataFrame
@@ -62,7 +54,6 @@ class ClassMarks:
 
     @property
     def lines(self) -> list[str]:
-        """What is in :attr:`questions`, in a line each; none if nothing was marked."""
         said = []
         for row in self.questions.dropna(subset="mean").to_dict("records"):
             line = (
@@ -76,7 +67,6 @@ class ClassMarks:
 
 
 def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
-    """Mark the answers of one student."""
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
             f"These answers are to another exercise set, {quoted(answers.set)}; this one, "
@@ -128,8 +118,6 @@ def marked_class(
 
 @dataclass(eq=False)
 class _File:
-    """A file of answers that could be read."""
-
     name: str
     answers: Answers
     row: dict[str, Any]
@@ -150,7 +138,6 @@ def _columns(exercises: ExerciseSet) -> list[str]:
 
 
 def _figures(exercises: ExerciseSet, file: _File) -> dict[str, Any]:
-    """What stands in the row of a file beside its name."""
     found: dict[str, Any] = {"remark": " ".join(file.remarks)}
     if file.answers.log is not None:
         found["minutes"] = round(max((each.at for each in file.answers.log), default=0.0) / 60, 1)
@@ -166,7 +153,6 @@ def _figures(exercises: ExerciseSet, file: _File) -> dict[str, Any]:
 
 # --- what is odd about a file ---------------------------------------------------------------
 def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
-    """Say of each file what its reader should look at."""
     contents: dict[str, _File] = {}
     names: dict[str, list[_File]] = {}
     for file in files:
@@ -186,7 +172,6 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
 
 
 def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
-    """What shows that an exam's answers are not as they were handed in."""
     if answers.log is None or answers.fingerprint is None:
         yield "Without the log and the fingerprint that an exam's answers have."
         return
@@ -207,7 +192,6 @@ def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
 
 # --- question by question -------------------------------------------------------------------
 def _questions(exercises: ExerciseSet, files: Sequence[_File]) -> pd.DataFrame:
-    """How a class did on each question."""
     rows = []
     for place, question in enumerate(exercises.questions):
         table = exercises.table_of(question)
@@ -236,7 +220,6 @@ def _questions(exercises: ExerciseSet, files: Sequence[_File]) -> pd.DataFrame:
 
 
 def _most(given: Counter[str]) -> str:
-    """The answer that most gave, and how many did."""
     said, count = given.most_common(1)[0] if given else ("", 0)
     cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
     return f"{cut} ({count} of {given.total()})" if count else ""

@@ -32,14 +32,12 @@ class Merge:
 
     @property
     def met(self) -> tuple[ClassState, ClassState]:
-        """The two classes, as every step has them in which two meet."""
         return self.picked, self.partner
 
 
 def write_merges(
     board: Blackboard, merges: Iterable[reference.PlainMerge], picking: Picking
 ) -> Iterator[Step]:
-    """A step per merge."""
     for number, made in enumerate(merges, start=1):
         reason, picks = picking(made)
         choice = _partner(board, made)
@@ -147,7 +145,6 @@ _RULES: Mapping[str, Rule] = {
 
 
 def _partner(board: Blackboard, made: reference.PlainMerge) -> Choice:
-    """The choice of a partner: every candidate with its cost, and l, t or k where they count."""
     compared = _COMPARED[board.task.strategy]
     candidates = []
     for each in made.partners:
@@ -164,7 +161,6 @@ def _partner(board: Blackboard, made: reference.PlainMerge) -> Choice:
 
 
 def _left(board: Blackboard, partner: Partner) -> float | None:
-    """The l, t or k after a merge, as it is said."""
     looks_at, left = LOOKS_AT[board.task.strategy], float(partner.left)
     return {"l": 1 / left if left else None, "t": left / 2, "k": -left}.get(looks_at)
 
@@ -177,7 +173,6 @@ def _figure(compared: str, cost: float, left: float | None) -> float:
 
 
 def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
-    """Why this partner, in a sentence, and what comes of it."""
     strategy, found = board.task.strategy, choice.chosen
     looks_at = LOOKS_AT[strategy]
     paid = f" at cost {written(found.cost)}" if looks_at or len(choice.candidates) == 1 else ""

@@ -76,7 +76,6 @@ class Nodes:
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
 
     def look(self, node: Node, walk: Iterable[Node] = ()) -> NodeView:
-        """What a node amounts to."""
         self.counted.add(node)
         whole = self.at(node)
         gone = int(whole.counts[self.bad(whole)].sum())
@@ -90,7 +89,6 @@ class Nodes:
         return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
 
     def conclude(self, look: NodeView, within: Iterable[int] | None = None) -> NodeView:
-        """Note what follows from a node for those above it, or below it."""
         free = range(len(look.node)) if within is None else tuple(within)
         known = self.satisfying if look.satisfies else self.failing
         tops = self.shape.tops
@@ -113,12 +111,10 @@ class Nodes:
 
     # --- words ----------------------------------------------------------------------------------
     def name(self, node: Node) -> str:
-        """A node in words: a level per quasi-identifier."""
         names = self.board.task.classes.attributes
         return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
 
     def verdict(self, look: NodeView) -> str:
-        """Whether a node satisfies, in a sentence."""
         task = self.board.task
         wrong = f"classes of fewer than k = {task.k}"
         if task.others:
@@ -132,7 +128,6 @@ class Nodes:
         return f"It does not satisfy: {said} and would have to be suppressed; {allowed}."
 
     def conclusion(self, look: NodeView) -> str:
-        """What follows for others, in a sentence; nothing where nothing new does."""
         if not look.concluded:
             return ""
         which = "above it satisfies" if look.satisfies else "below it fails"
@@ -149,7 +144,6 @@ class Nodes:
     def step(
         self, look: NodeView, why: str, choices: Iterable[Choice] = (), then: str = ""
     ) -> Step:
-        """A step that looks at a node; what is said of it beside the verdict."""
         return self.board.step(
             f"Look at {self.name(look.node)}",
             f"{why} {self.verdict(look)}{self.conclusion(look)}{then}",
@@ -159,7 +153,6 @@ class Nodes:
         )
 
     def last(self, node: Node, found: Choice | str, walk: Iterable[Node] = ()) -> Step:
-        """The step that releases a node."""
         look = replace(self.look(node, walk), released=True)
         gone = (
             f" {counted(look.too_small, 'record is', 'records are')} suppressed."
@@ -194,7 +187,6 @@ def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
 
 
 def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
-    """The choice among the nodes that were counted and satisfy."""
     board = lattice.board
     kind = board.task.option(LOSS)
     candidates = []
@@ -212,7 +204,6 @@ def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
 
 
 def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
-    """What a search minimises at a node, from its release: every record, one after the other."""
     task = lattice.board.task
     release = lattice.release(node)
     n, gone = task.classes.n_records, release.suppressed_records
@@ -226,12 +217,10 @@ def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
 
 
 def lost_at(lattice: Nodes, node: Node, depths: Iterable[np.ndarray]) -> int:
-    """What raising all records to a node costs, as some potentials count."""
     return summed(lattice.at(node), depths)
 
 
 def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
-    """What all records of a release paid, as some potentials count, record by record."""
     rows = zip(
         release.classes.counts.tolist(),
         release.classes.nodes.tolist(),

@@ -51,7 +51,6 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRe
 
 
 def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    """The levels of least alteration, one for each column, with every record kept."""
     found = optimal.anonymise(Task(classes, whole_potentials(classes, metric), k, suppression=0))
     return BestRelease(found, alteration.value(found, metric), proven=True)
 

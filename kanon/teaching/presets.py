@@ -23,8 +23,6 @@ _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.S
 
 @dataclass(frozen=True)
 class Preset:
-    """A small table that comes with kanon."""
-
     # its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content
     name: str
     title: str  # what pages call it
@@ -92,7 +90,6 @@ def preset_table(name: str) -> SmallTable:
 
 @cache
 def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
-    """The records of a small table, its roles, and the same counted."""
     preset = PRESETS[name]
     schema = Schema(preset.roles)
     if preset.content:

@@ -25,8 +25,6 @@ table's. A round number for lessons and no norm."""
 
 @dataclass(frozen=True, eq=False)
 class Prevention:
-    """A model that would not have allowed the attack."""
-
     model: str  # the model with its parameter, as it stands in a sentence
     reached: float  # the level that the release has
     holds: bool  # whether the release meets the model as it is
@@ -38,7 +36,6 @@ class Prevention:
 
 
 def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
-    """The model that would have prevented an attack."""
     return _PREVENTED[kind](case, ruled_out)
 
 
@@ -63,7 +60,6 @@ def _prevented_linkage(case: Case, ruled_out: int) -> Prevention:
 
 
 def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
-    """A model of the sensitive column."""
     reached = model.level(case.recoding.released)
     assert reached is not None, "something was released"
     return _prevention(
@@ -120,7 +116,6 @@ def _prevention(
     holds: bool,
     safer: Callable[[], Case],
 ) -> Prevention:
-    """What a model says of a release, and what a release that meets it costs."""
     if holds:
         cost = _alteration(case)
         return Prevention(model, reached, True, case, cost, f"{model} holds here: {level}.")

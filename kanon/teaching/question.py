@@ -26,15 +26,11 @@ NOT_ALLOWED = "not allowed"  # how an answer is told that is none
 
 @dataclass(frozen=True)
 class Mark:
-    """What an answer is worth."""
-
     share: float  # the share of the points, from 0, wrong or not there, to 1, nothing is better
     sentence: str  # why, for who gave the answer
 
 
 class Question(Strict):
-    """What all kinds share."""
-
     # its name in files of answers
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
     # the table that it is about
@@ -75,7 +71,6 @@ class Question(Strict):
         """That answer in a sentence."""
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """What a printed sheet has to answer on, beside a line."""
         return {}
 
     @abstractmethod
@@ -87,7 +82,6 @@ class Question(Strict):
         """What an answer is worth, whatever it is: one that is no answer at all is worth 0."""
 
     def check(self, table: SmallTable) -> None:
-        """Check that the question can be answered."""
         self.solution(table)
 
 
@@ -102,5 +96,4 @@ def heading(number: int, question: Question) -> str:
 
 
 def labels_of(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
-    """The labels of some nodes, one per quasi-identifier."""
     return tuple(tree.labels[node] for tree, node in zip(release.hierarchies, nodes, strict=True))

@@ -96,7 +96,6 @@ class NumberQuestion(Question):
 
     @property
     def usual_title(self) -> str:
-        """The number that is asked for."""
         return self.TITLES[self.number]
 
     @property
@@ -113,11 +112,9 @@ class NumberQuestion(Question):
 
     @property
     def goes_by(self) -> str | None:
-        """The metric that counts an alteration."""
         return self.metric if self.number == "alteration" else None
 
     def asked(self, table: SmallTable) -> str:
-        """What is asked, with the tolerance."""
         start = ""
         if self.levels:
             listed = ", ".join(f"{name} {level}" for name, level in self.levels.items())
@@ -133,7 +130,6 @@ class NumberQuestion(Question):
         return f"{start}{self.NAMES[self.number]}{end}{near}"
 
     def solution(self, table: SmallTable) -> float | int:
-        """The number."""
         release = raised(table.classes, self.levels)
         match self.number:
             case "k":
@@ -150,12 +146,10 @@ class NumberQuestion(Question):
         return found
 
     def solved(self, table: SmallTable) -> str:
-        """The number in a sentence."""
         found = self.solution(table)
         return f"{shown(found)}." if isinstance(found, int) else f"About {shown(found)}."
 
     def told(self, table: SmallTable, answer: object) -> str:
-        """The number."""
         return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
@@ -208,7 +202,6 @@ class ChoiceQuestion(Question):
 
     @property
     def usual_title(self) -> str:
-        """What is chosen."""
         return "The class that GAA takes" if self.choose == "smallest" else "The cheapest partner"
 
     @property
@@ -217,7 +210,6 @@ class ChoiceQuestion(Question):
         return self.metric if self.merges or self.choose == "partner" else None
 
     def asked(self, table: SmallTable) -> str:
-        """What is asked, and after how many merges."""
         after = f"After {counted(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
             return f"{after}, which class does GAA take to merge it with another one?"
@@ -228,7 +220,6 @@ class ChoiceQuestion(Question):
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """The classes, to tick one."""
         return {"options": [", ".join(labels) for labels in self.options(table)]}
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
@@ -239,19 +230,16 @@ class ChoiceQuestion(Question):
         return tuple(labels for labels in step.options if labels != step.smallest)
 
     def solution(self, table: SmallTable) -> list[str]:
-        """The class that GAA takes."""
         step = self.step(table)
         return list(step.smallest if self.choose == "smallest" else step.partner)
 
     def solved(self, table: SmallTable) -> str:
-        """That class, and those that are as good."""
         taken = tuple(self.solution(table))
         others = [tuple_text(labels) for labels in self._right(table) if labels != taken]
         equal = f"; as good: {', '.join(others)}" if others else ""
         return f"{tuple_text(taken)}{equal}."
 
     def told(self, table: SmallTable, answer: object) -> str:
-        """The class."""
         given = self._given(table, answer)
         return tuple_text(given) if given else NOT_ALLOWED
 
@@ -289,7 +277,6 @@ class ChoiceQuestion(Question):
         return step.smallest_ones if self.choose == "smallest" else step.cheapest
 
     def step(self, table: SmallTable) -> MergeStep:
-        """The step of GAA that is asked about."""
         return table.once(
             ("step", self.metric, self.merges),
             lambda: _step(table, self.metric, self.merges),
@@ -310,8 +297,6 @@ KINDS: Mapping[str, type[Question]] = {
 
 @dataclass(frozen=True)
 class MergeStep:
-    """A step of GAA."""
-
     # the classes, as labels and as nodes, and how many records each has
     options: tuple[Labels, ...]
     nodes: tuple[tuple[int, ...], ...]
@@ -327,7 +312,6 @@ class MergeStep:
 
 
 def _step(table: SmallTable, metric: str, merges: int) -> MergeStep:
-    """The step of GAA after some merges; the run is the library's, up to one class."""
     classes = table.classes
     depths = whole_potentials(classes, metric_named(metric))
     path = merge_path(Task(classes, depths, k=classes.n_records))

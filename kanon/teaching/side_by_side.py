@@ -60,7 +60,6 @@ class SideBySide:
         return max(self._ends)
 
     def positions(self, place: int) -> tuple[int, int]:
-        """The position in each lesson, at a place."""
         one, other = (
             place * end // self.last if self.rule == "share" else min(place, end)
             for end in self._ends
@@ -90,7 +89,6 @@ class SideBySide:
         return len(self.one.steps) - 1, len(self.other.steps) - 1
 
     def _alike(self, place: int) -> bool:
-        """Whether both have the same classes of records."""
         at, there = self.positions(place)
         return _parts(self.one.steps[at].recoding) == _parts(self.other.steps[there].recoding)
 
@@ -120,7 +118,6 @@ def _merges_alone(lesson: Lesson) -> bool:
 
 
 def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
-    """The original classes that are together in each class; of what left, nothing."""
     return frozenset(
         frozenset(np.flatnonzero(recoding.assigned == each).tolist())
         for each in range(recoding.n_classes)
@@ -128,7 +125,6 @@ def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
 
 
 def _shown(recoding: Recoding) -> list[tuple[str, ...]]:
-    """The values of each original class."""
     return [
         tuple(tree.labels[node] for tree, node in zip(recoding.hierarchies, row, strict=True))
         for row in recoding.targets.tolist()

@@ -46,7 +46,6 @@ class ExerciseTable(Strict):
     def of(
         cls, frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
     ) -> ExerciseTable:
-        """A table in memory as it stands in a file."""
         columns = {
             name: ExerciseColumn(
                 role=role,
@@ -57,7 +56,6 @@ class ExerciseTable(Strict):
         return cls(columns=columns, records=frame[list(columns)].astype(str).to_numpy().tolist())
 
     def made(self) -> SmallTable:
-        """The table, counted."""
         for number, record in enumerate(self.records, start=1):
             if len(record) != len(self.columns):
                 raise ExerciseError(
@@ -84,8 +82,6 @@ class ExerciseTable(Strict):
 
 @dataclass(frozen=True, eq=False)
 class SmallTable:
-    """A table with its roles and trees, counted."""
-
     frame: pd.DataFrame  # the records
     schema: Schema  # the role of each column
     source: MemorySource  # the same, counted: its classes and trees, and the class of each record
@@ -93,7 +89,6 @@ class SmallTable:
 
     @property
     def classes(self) -> EquivalenceClasses:
-        """The classes of the table."""
         return self.source.classes
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:

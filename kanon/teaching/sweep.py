@@ -19,8 +19,6 @@ from kanon.teaching.nodes import FIRST_LEVELS
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a step of the lattice sweep shows beside its choices."""
-
     node: Node | None  # the levels at which the remaining records are grouped
     loss: float | None  # what raising the whole table to them would cost, in the metric's own unit
     # what is released: the groups of the node, or the class that one was joined to
@@ -31,7 +29,6 @@ class Sweep:
 
 
 def sweeping(board: Blackboard) -> Iterator[Step]:
-    """The walk along the nodes, and what is left; with more effort, what was made better."""
     board.check_lattice()
     task = lattice_sweep.by_least_k(board.task)
     board = replace(board, task=task)

@@ -144,7 +144,6 @@ def candidates_table(step: Step) -> pd.DataFrame:
 
 
 def numbers_table(lesson: Lesson) -> pd.DataFrame:
-    """What the table amounts to after each step."""
     return pd.DataFrame(
         [
             {"step": place, "heading": step.heading, **vars(step.numbers)}

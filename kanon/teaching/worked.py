@@ -25,8 +25,6 @@ Writer = Callable[[Fraction], str]  # what writes a cost
 
 @dataclass(frozen=True, eq=False)
 class Worked:
-    """A solution, written out."""
-
     arithmetic: pd.DataFrame  # a row per class or candidate, as texts
     sentences: tuple[str, ...]  # how the answer follows from it
 
@@ -65,7 +63,6 @@ def loss_text(release: Recoding, metric: Metric) -> str:
 
 
 def lost_text(release: Recoding, metric: Metric) -> str:
-    """What all records of a release lose."""
     _, said = _costs(release.original, metric)
     counts = release.original.counts.tolist()
     paid = zip(_per_record(release, metric), counts, strict=True)
@@ -89,7 +86,6 @@ def meeting(
 
 
 def _per_record(release: Recoding, metric: Metric) -> list[list[Fraction]]:
-    """What one record of each class loses in each quasi-identifier."""
     depths, _ = _costs(release.original, metric)
     own, to = release.original.nodes.tolist(), release.targets.tolist()
     return [
@@ -99,7 +95,6 @@ def _per_record(release: Recoding, metric: Metric) -> list[list[Fraction]]:
 
 
 def _costs(classes: EquivalenceClasses, metric: Metric) -> tuple[Costs, Writer]:
-    """What it costs to raise a node to the root, as the trees on paper have it."""
     records = classes.records_below if metric.counts_records else None
     return costs_shown(potentials(metric, classes.hierarchies, records))
 
@@ -116,7 +111,6 @@ def _sum(costs: Sequence[Fraction], said: Writer) -> str:
 
 # --- kind by kind ---------------------------------------------------------------------------
 def _altered(release: Recoding, metric: Metric) -> pd.DataFrame:
-    """What each class of the table loses."""
     classes = release.original
     _, said = _costs(classes, metric)
     rows = []
@@ -180,7 +174,6 @@ def _number(question: NumberQuestion, table: SmallTable) -> Worked:
 def _sensitive(
     question: NumberQuestion, table: SmallTable, release: Recoding, classes: Sequence[str]
 ) -> Worked:
-    """What each class tells of the sensitive value."""
     sensitive = release.released.sensitive_named(question.column(table))
     sensitive = sensitive if question.number == "t" else sensitive.folded
     write: Callable[[np.ndarray, np.ndarray], str]
@@ -222,7 +215,6 @@ def _variation_of(counts: np.ndarray, total: np.ndarray) -> str:
 
 
 def before(question: ChoiceQuestion, table: SmallTable) -> list[str]:
-    """The merges before the one that is asked about."""
     said = []
     for merges in range(question.merges):
         step = question.model_copy(update={"merges": merges}).step(table)

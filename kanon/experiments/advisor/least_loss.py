@@ -55,7 +55,6 @@ def least_losses(
 def _least_of(
     alone: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same of one way."""
     (line,) = alone.lines
     known = np.union1d(ks, known_from(line, min(ks))).astype(np.int64)
     lost = losses(alone, known.tolist())[0, 0]
@@ -70,7 +69,6 @@ def _least_of(
 
 
 def known_from(line: Line, k: int) -> np.ndarray:
-    """From k on, the k at which a way has another release that is known, rising."""
     (run,) = line.runs.values()
     if isinstance(run, Curves):
         return np.append(k, run.min_k[run.min_k > k])

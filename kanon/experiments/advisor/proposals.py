@@ -22,8 +22,6 @@ NEARLY_EVERYTHING = 90.0
 
 @dataclass(frozen=True)
 class Proposal:
-    """A way that is proposed."""
-
     place: int  # its place among the ways
     # what it is proposed for: ``all`` as the best by the weights, or the concern in which it is
     # better than that one
@@ -64,7 +62,6 @@ def _best_for(weighed: WeighedWays, concern: str) -> list[int]:
 
 
 def _because(weighed: WeighedWays, place: int, first: int) -> str:
-    """What a way costs and gives: beside the first, or of the first beside the cheapest."""
     cheapest = int(np.lexsort((weighed.scores, weighed.losses[:, 0]))[0])
     other = cheapest if place == first else first
     own, its = weighed.figures(place), weighed.figures(other)
@@ -92,7 +89,6 @@ def _because(weighed: WeighedWays, place: int, first: int) -> str:
 
 
 def _at_larger_k(weighed: WeighedWays, place: int) -> str:
-    """Where the releases of a way for a larger k count; nothing if none does."""
     larger = int((weighed.at_k[place] > weighed.ks).sum())
     if not larger:
         return ""
@@ -107,7 +103,6 @@ def _at_larger_k(weighed: WeighedWays, place: int) -> str:
 
 
 def about_first(weighed: WeighedWays) -> str:
-    """That the first loses nearly everything, in a sentence; nothing if it does not."""
     first = int(weighed.order[0])
     lost = weighed.losses[:, 0]
     if lost[first] < NEARLY_EVERYTHING:
@@ -128,7 +123,6 @@ def about_first(weighed: WeighedWays) -> str:
 
 
 def _points(more: float) -> str:
-    """How much more or less is lost."""
     if not (shown := round(abs(more), 1)):
         return "it loses as much as"
     unit = "point" if shown == 1 else "points"

@@ -30,8 +30,6 @@ RESAMPLES = 10  # so many tables are drawn
 
 @dataclass(frozen=True, eq=False)
 class RepeatedLoss:
-    """What a way loses when it is run again."""
-
     ties: np.ndarray  # in each order of ties, its own first
     drawn: np.ndarray  # on each table that was drawn
 
@@ -123,7 +121,6 @@ def _can(task: Task, k: int) -> bool:
 def _lost(
     task: Task, made: Curves | Points, ks: Sequence[int], limits: Mapping[str, float]
 ) -> np.ndarray:
-    """What one run loses. Shape (len(ks), C)."""
     line = Line(
         Configuration(MEASURED[0].name), MEASURED[0], {None: made}, best_l=best_l(task.classes)
     )
@@ -133,8 +130,6 @@ def _lost(
 
 @dataclass(frozen=True)
 class ProposalStability:
-    """Whether the first of some proposals stays the first."""
-
     undecided: bool  # whether its scores over the orders of ties overlap those of another one
     # on how many of the tables that were drawn it still has the least score of them, alone or
     # with others

@@ -56,12 +56,10 @@ def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
 
 
 def looked_at(tried: Sequence[int], highest: int) -> list[int]:
-    """The k that every way is run for: beside those tried any other that a run is finished for."""
     return sorted({*tried, *(k for k in FINISHED_K if k < highest), highest})
 
 
 def plan_to_advise(plan: Plan) -> Plan:
-    """The plan with GAA, which serves every k: what is asked for and the hierarchies stay."""
     own = plan.algorithm
     found = plan.model_copy(
         update={
@@ -81,7 +79,6 @@ def plan_to_advise(plan: Plan) -> Plan:
 
 
 def runs_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[PlannedRun]:
-    """What has to be run, for a plan as :func:`plan_to_advise` gives it; all share the classes."""
     return [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
 
 
@@ -91,7 +88,6 @@ def compared(
     found: Sequence[Curves | Points],
     ks: Sequence[int],
 ) -> Comparison:
-    """What came of the runs, side by side."""
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))
         for line in lines_of(wanted, found, MEASURED, best_l(task.classes))

@@ -130,8 +130,6 @@ def averaged(each_k: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class WeighedWays:
-    """Every way with its score."""
-
     comparison: Comparison  # the ways, and their criteria at every k
     ks: tuple[int, ...]  # those that the concerns are averaged over
     weights: Mapping[str, float]  # the weight of each concern, as given
@@ -148,7 +146,6 @@ class WeighedWays:
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """What was compared: everything, or the utility alone."""
         return CONCERNS[: self.each_k.shape[-1]]
 
     @cached_property
@@ -179,7 +176,6 @@ class WeighedWays:
 
     @property
     def meets(self) -> np.ndarray:
-        """Whether a way meets the limits at every one of the k. Shape (W,), bool."""
         enough = (self.at_k >= self.limits.get("k", 0)).all(axis=1)
         return np.asarray(enough & (self.short_of == 0))
 
@@ -206,18 +202,15 @@ class WeighedWays:
         return scores(self.losses, np.full(len(self.concerns), 1 / len(self.concerns)))
 
     def title(self, place: int) -> str:
-        """What a way is called; of one k with that of its release, where that is a larger one."""
         title, own = self.ways[place].title, int(self.at_k[place, 0])
         return title if len(self.ks) > 1 or own == self.ks[0] else f"{title} · k = {thin(own)}"
 
     def k_for(self, place: int, k: int) -> int:
-        """For which k the release of a way is that counts for k, of those that are known."""
         line = self.ways[place]
         alone, first = replace(self.comparison, lines=(line,)), int(known_from(line, k)[0])
         return int(least_losses(alone, [first], self.limits)[0][0, 0])
 
     def weighed_by(self, weights: Mapping[str, float]) -> WeighedWays:
-        """The same releases by other weights."""
         found = scores(self.losses, shares_of(weights, self.concerns))
         return replace(self, weights=checked_weights(weights), scores=found)
 

@@ -39,14 +39,11 @@ SIZES = (5, 10, 20, 50, 100, 200, 500)  # how many values a column has
 
 
 class Column(NamedTuple):
-    """A column to draw."""
-
     distribution: Distribution  # one of :data:`DISTRIBUTIONS`
     values: int  # v, the number of values
 
     @property
     def name(self) -> str:
-        """What the column is called: no name that a table would have."""
         return f"simulated {self.distribution} {self.values}"
 
 

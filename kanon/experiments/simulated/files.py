@@ -38,8 +38,6 @@ _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False
 
 
 class StudyInputs(Strict):
-    """All that the results of a study depend on."""
-
     # fingerprints
     table: _Text
     hierarchies: _Text
@@ -54,7 +52,6 @@ class StudyInputs(Strict):
     version: _Text  # that of kanon
 
     def changed(self, before: StudyInputs) -> list[str]:
-        """What is not as it was before, for the middle of a sentence."""
         return [said for key, said in _SAID.items() if getattr(self, key) != getattr(before, key)]
 
 
@@ -74,8 +71,6 @@ _SAID = {
 
 
 class _Result(Strict):
-    """What came of one run."""
-
     distribution: Distribution
     values: Literal[5, 10, 20, 50, 100, 200, 500]
     strategy: Literal["s1", "s2", "s3", "s4", "s5", "s6", "s7"]
@@ -90,8 +85,6 @@ class _Result(Strict):
 
 
 class _StudyFile(Strict):
-    """The whole file."""
-
     format: Literal["kanon-simulated-study"]
     version: Literal[2]
     made_with: StudyInputs
@@ -99,7 +92,6 @@ class _StudyFile(Strict):
 
 
 def made_with(study: Study) -> StudyInputs:
-    """What the results of a study depend on."""
     task = study.task
     classes = task.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
@@ -149,7 +141,6 @@ def _digest(text: str, more: bytes = b"") -> str:
 
 
 def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
-    """The file of a study: what was found so far, in the order of the study."""
     there = {one.run: one for one in found}
     results = [
         {
@@ -171,7 +162,6 @@ def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
 
 
 def read_study(source: Path | bytes, made: StudyInputs) -> list[RunResult]:
-    """What was found before, if the file is of the same study."""
     content = _content(source)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StudyError(f"This is no {_WHAT}: it has to be an object with the format '{FORMAT}'.")
@@ -203,7 +193,6 @@ def read_study(source: Path | bytes, made: StudyInputs) -> list[RunResult]:
 
 
 def _content(source: Path | bytes) -> Any:
-    """What a file holds, as JSON."""
     most = MEGABYTES * MEGABYTE
     try:
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))

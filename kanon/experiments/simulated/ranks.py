@@ -46,7 +46,6 @@ def places(found: Iterable[RunResult], criterion: str) -> Standing:
 
 
 def mean_ranks(found: Iterable[RunResult]) -> pd.DataFrame:
-    """The mean place of each strategy over the columns, by criterion and over all of them."""
     found = list(found)
     means = pd.DataFrame({name: places(found, name).mean_ranks for name in CRITERIA})
     return means.assign(**{OVERALL: means.mean(axis=1)})

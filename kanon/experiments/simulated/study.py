@@ -48,8 +48,6 @@ _DIGITS = 9  # more are noise of the machine
 
 
 class StudyRun(NamedTuple):
-    """A strategy on a column."""
-
     column: Column
     strategy: str
 
@@ -59,16 +57,12 @@ RUNS = tuple(StudyRun(column, strategy) for column in COLUMNS for strategy in ST
 
 
 class RunResult(NamedTuple):
-    """What came of a run."""
-
     run: StudyRun  # which strategy, on which column
     areas: tuple[float, ...]  # the normalised area under each of :data:`CRITERIA`, in percent
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A table, and what all runs on it have in common."""
-
     task: Task  # the classes of the table without sensitive columns, and what guides the merging
     # the metric that guides, and what the costs of each quasi-identifier count
     metric: Metric
@@ -87,7 +81,6 @@ class Study:
 
 
 def study_of(prepared: PreparedRun) -> Study:
-    """The study of a plan's table, checked before it is run."""
     name = prepared.plan.algorithm.name
     if not uses(name, "strategy"):
         raise PlanError(
@@ -145,7 +138,6 @@ def run_study(
 def _made(
     study: Study, columns: Sequence[Column], strategy: str, told: Progress
 ) -> list[RunResult]:
-    """One run of a strategy, measured on one column, or on several if it looks at none."""
     every = [drawn(study.task.classes, column, study.task.seed) for column in columns]
     classes = replace(study.task.classes, sensitive=tuple(every))
     looked_at = every[0].name if LOOKS_AT[strategy] else None

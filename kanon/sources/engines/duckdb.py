@@ -48,7 +48,6 @@ _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table."""
     name = address.name
     checked = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
     with checked():
@@ -97,7 +96,6 @@ class _Workspace:
         self._connection, self._checked = connection, checked
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         name = _new_name()
         with self._checked():
             own = _with_tables(self._connection, wanted)
@@ -112,7 +110,6 @@ class _Workspace:
         watched(work, lambda: done() / 100, stop, progress, text)
 
     def drop(self, kept: Any) -> None:
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         with self._checked():
             self._connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{kept.op().name}")
 
@@ -120,7 +117,6 @@ class _Workspace:
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         connection, name = self._connection, _new_name()
 
         append = partial(_append, connection, name)
@@ -154,7 +150,6 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
 def sorted_batches(
     batches: Any, by: Sequence[str], address: Address, total: int, progress: Progress
 ) -> Iterator[Any]:
-    """Batches of so many records of a database, sorted here within what DuckDB may take."""
     connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
     try:
         with saying(address.name, (duckdb.Error,), partial(duckdb_sentence, address)):
@@ -171,7 +166,6 @@ def sorted_batches(
 
 
 def _append(connection: Any, name: str, rows: pa.Table) -> None:
-    """Add rows to a table of the connection's own."""
     connection.con.register(f"{name}_given", rows)
     connection.raw_sql(f"INSERT INTO {name} SELECT * FROM {name}_given")
     connection.con.unregister(f"{name}_given")
@@ -216,13 +210,11 @@ def add_table(
 
 
 def check_new_table(target: Address) -> None:
-    """Check that a DuckDB file lacks the table that an address names."""
     if has_table(target):
         raise _taken(target)
 
 
 def has_table(target: Address) -> bool:
-    """Whether a DuckDB file has the table that an address names; it may not be there at all."""
     if not target.path.exists():
         return False
     folder = Address(str(target.path.parent), target.path.name)
@@ -250,7 +242,6 @@ def _bytes_of(path: Path) -> int:
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
-    """The same expression over tables of the connection's own in place of those from outside."""
     own = {}
     for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
         name = f"{_KNOWN}{uuid4().hex}"
@@ -276,7 +267,6 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
 
 
 def _forget_tables(connection: Any, wanted: Any) -> None:
-    """Drop those of :func:`_with_tables`, once nobody asks them any more."""
     for table in wanted.op().find(ibis.expr.operations.DatabaseTable):
         if table.name.startswith(_KNOWN):
             connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{sql_name(table.name)}")
@@ -300,7 +290,6 @@ def _told_in_the_end(connection: Any, wanted: Any) -> float:
 
 
 def _sql(text: str) -> str:
-    """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -22,7 +22,6 @@ from kanon.sources.read_settings import ReadSettings
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table of a database."""
     name = address.name
     checked = partial(saying, name, _errors(), partial(_said, name))
     with checked():
@@ -60,7 +59,6 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
 
 def _server(address: Address) -> Any:
-    """A connection to a database server."""
     try:
         return ibis.connect(address.place)
     except ValueError:
@@ -76,12 +74,10 @@ def _server(address: Address) -> Any:
 
 
 def _batches(connection: Any, wanted: Any) -> Any:
-    """What an expression yields, in batches."""
     return connection.to_pyarrow_batches(wanted, chunk_size=sqlite.BATCH)
 
 
 def _write(batches: Any, path: Path, kind: str) -> None:
-    """Write batches of records as they come."""
     if kind == "folder":
         path.mkdir()
         path = path / "part-0.parquet"

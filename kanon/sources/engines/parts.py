@@ -39,7 +39,6 @@ def _hidden(path: Path) -> bool:
 
 
 def _columns(part: Path) -> dict[str, Any]:
-    """The type of each column of a file, however it is encoded there."""
     try:
         schema = pyarrow.parquet.read_schema(part)
     except (pa.ArrowException, OSError):

@@ -23,8 +23,6 @@ files), ``parquet``, ``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_o
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table that stay where they are."""
-
     # the table as an Ibis expression, its columns by their names without outer blanks
     expression: Any
     fetch: Callable[[Any], Any]  # runs an expression and returns its few rows as an Arrow table
@@ -42,7 +40,6 @@ class Rows:
 def saying(
     name: str, errors: tuple[type[Exception], ...], said: Callable[[str], str | None]
 ) -> Any:
-    """Turn what an engine raises into a sentence without cells."""
     try:
         with warnings.catch_warnings():  # what an engine's own parts will do without one day
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -60,7 +57,6 @@ def saying(
 
 
 def find_sentence(sentences: Mapping[str, str], message: str, name: str, **more: str) -> str | None:
-    """The sentence about a table for what an engine said, by the first pattern that fits."""
     fits = (said for pattern, said in sentences.items() if re.search(pattern, message))
     said = next(fits, None)
     return None if said is None else said.format(name=quoted(name), **more)
@@ -88,7 +84,6 @@ def watched(
 
 
 def _ticks(running: Any) -> Iterator[None]:
-    """Something every fifth of a second, until the work is done."""
     while True:
         try:
             running.exception(timeout=0.2)
@@ -98,7 +93,6 @@ def _ticks(running: Any) -> Iterator[None]:
 
 
 def chosen_table(address: Address, tables: Sequence[str]) -> str:
-    """The table of a database that an address names, or the only one there is."""
     if address.table is None and len(tables) == 1:
         return tables[0]
     if address.table in tables:
@@ -110,7 +104,6 @@ def chosen_table(address: Address, tables: Sequence[str]) -> str:
 
 
 def named(rows: Any, name: str) -> Any:
-    """The rows with the names of their columns stripped."""
     columns = column_names(rows.columns, name)
     for column, kind in zip(columns, rows.schema().types, strict=True):
         if column.casefold().startswith(OURS):

@@ -25,7 +25,6 @@ from kanon.sources.separators import check_separator
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table."""
     name, its = address.name, find_stored_format(address)
     with quietly(), saying(name, SPARK_ERRORS, partial(sentence, name)):
         cluster = _cluster(os.environ.get("KANON_SPARK", "local[*]"))

@@ -38,8 +38,6 @@ _ENDING = 10.0  # seconds in which executors give up a task that was cancelled
 
 
 class SparkCluster:
-    """A session of Spark on some master, local or not."""
-
     def __init__(self, master: str) -> None:
         check_master(master)
         self.master = master
@@ -88,7 +86,6 @@ class SparkCluster:
         )
 
     def _settings(self) -> SparkConf:
-        """What is told to Spark beside PYSPARK_SUBMIT_ARGS and spark-defaults.conf."""
         told = {
             "spark.master": self.master,
             "spark.app.name": "kanon",
@@ -112,7 +109,6 @@ class SparkCluster:
 
     @property
     def alive(self) -> bool:
-        """Whether the session can still be asked."""
         context = self.session.sparkContext
         active: Any = SparkContext._active_spark_context
         if active is None or context is not active:
@@ -124,8 +120,6 @@ class SparkCluster:
 
     @contextmanager
     def asked(self, name: str) -> Iterator[None]:
-        """Ask for something about a table; what Spark raises becomes a sentence."""
-
         def said(message: str) -> str | None:
             return sentence(name, message) if self.alive else LOST.format(name=quoted(name))
 
@@ -139,7 +133,6 @@ class SparkCluster:
         text: str,
         share: Callable[[], float] | None = None,
     ) -> Found:
-        """Do something that starts jobs, and tell how far they are."""
         jobs = SparkJobs(self, share)
         found: list[Found] = []
 
@@ -153,7 +146,6 @@ class SparkCluster:
         return found[0]
 
     def executors(self) -> int:
-        """How many executors there are."""
         infos = self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
         return len(infos) - (not self.local)  # the driver is told as one
 
@@ -186,8 +178,6 @@ class SparkCluster:
 
 
 class SparkJobs:
-    """The jobs that some work starts: how far they are, and their end."""
-
     def __init__(self, cluster: SparkCluster, share: Callable[[], float] | None) -> None:
         self.group = f"kanon-{os.urandom(8).hex()}"
         self._cluster = cluster
@@ -196,7 +186,6 @@ class SparkJobs:
         self._since = time.monotonic()
 
     def expect(self, frame: Any) -> None:
-        """Expect a stage per exchange of a data frame, and two: what is done of each counts."""
         self._expected = _exchanges(frame._jdf.queryExecution().executedPlan()) + 2
 
     def _stages(self) -> list[tuple[int, int, int]]:
@@ -229,7 +218,6 @@ class SparkJobs:
         return ready / max(self._expected, len(stages))
 
     def cancel(self) -> None:
-        """End them, those to come as well, and wait until no task runs."""
         with suppress(Exception):  # a machine of Java that is gone runs nothing
             context = self._cluster.session.sparkContext
             context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
@@ -263,7 +251,6 @@ def _patience(master: str) -> float:
 
 
 def check_master(master: str) -> None:
-    """Check that a master is one that can be used, and that it answers if it is a machine."""
     if master.startswith("sc:"):
         raise TableError(
             "KANON_SPARK names a server of Spark Connect (sc://), which cannot give each part a "
@@ -286,7 +273,6 @@ def check_master(master: str) -> None:
 
 
 def _hosts(master: str) -> list[tuple[str, int]]:
-    """The machines that a master is, with their ports; none if it is no address of machines."""
     scheme, _, rest = master.partition("://")
     if scheme not in ("spark", "k8s"):
         return []
@@ -313,7 +299,6 @@ def shown_master(master: str) -> str:
 
 
 def _launch(settings: SparkConf) -> None:
-    """Start the machine of Java, if there is none."""
     home = os.environ.get("JAVA_HOME")
     found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
     attached = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ

@@ -70,7 +70,6 @@ _SENTENCES: Mapping[str, str] = {
 
 
 def sentence(name: str, message: str) -> str | None:
-    """A sentence for what Spark said of a table, or None where nothing better is known."""
     raised = re.search(r"^kanon\.errors\.(\w+): (.+)$", message, re.MULTILINE)
     kind = getattr(errors, raised[1], None) if raised else None
     if raised and isinstance(kind, type) and issubclass(kind, errors.KanonError):

@@ -32,11 +32,9 @@ class SparkWorkspace:
         weakref.finalize(self, _give_up, cluster, self._frames).atexit = False
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        """Compute what an expression yields, once."""
         return self._kept(partial(data_frame, self._connection, wanted), progress, text)
 
     def drop(self, kept: Any) -> None:
-        """Give up a table that was kept."""
         view = kept.op().name
         with self._cluster.asked(self._name):
             self._cluster.session.catalog.dropTempView(view)
@@ -107,6 +105,5 @@ def _give_up(cluster: SparkCluster, frames: dict[str, Any]) -> None:
 
 
 def data_frame(connection: Any, wanted: Any) -> Any:
-    """An expression as Spark has it."""
     connection._run_pre_execute_hooks(wanted)  # registers the tables in memory
     return connection.raw_sql(connection.compile(wanted))

@@ -68,7 +68,6 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
 
 
 def _type_of(kinds: set[str], exact: bool, what: str) -> str:
-    """The type of a column whose cells are of some kinds."""
     kinds = kinds - {"null"}
     if kinds == {"integer", "real"} and exact:
         return "float64"
@@ -88,7 +87,6 @@ class TemporaryTables:
         self._connection, self._checked = connection, checked
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         name, schema = f"kanon {uuid4().hex}", wanted.as_table().schema()
         with self._checked(), _own_tables(self._connection, wanted) as own:
             query = self._connection.compile(own)
@@ -99,7 +97,6 @@ class TemporaryTables:
         return self._connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
 
     def drop(self, kept: Any) -> None:
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         name = re.search(r'"(kanon [0-9a-f]{32})"', kept.op().query)
         assert name is not None
         with self._checked():
@@ -109,7 +106,6 @@ class TemporaryTables:
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        """See :class:`kanon.sources.engines.workspace.Workspace`."""
         name = f"kanon {uuid4().hex}"
 
         def fetch(asked: Any) -> pa.Table:
@@ -145,7 +141,6 @@ def _fetched(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
 
 @contextmanager
 def _own_tables(connection: Any, wanted: Any) -> Iterator[Any]:
-    """The same expression over tables of the connection's own in place of those from outside."""
     own, names = {}, []
     try:
         for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
@@ -158,7 +153,6 @@ def _own_tables(connection: Any, wanted: Any) -> Iterator[Any]:
 
 
 def _put(connection: Any, name: str, known: Any) -> Any:
-    """A table from outside as one of the connection's own, in memory."""
     given = known.data.to_pyarrow(known.schema)
     _create(connection, name, given.column_names)
     _insert(connection, name, given)
@@ -166,13 +160,11 @@ def _put(connection: Any, name: str, known: Any) -> Any:
 
 
 def _create(connection: Any, name: str, columns: Sequence[str]) -> None:
-    """An empty temporary table."""
     listed = ", ".join(sql_name(column) for column in columns)
     connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({listed})")
 
 
 def _insert(connection: Any, name: str, given: pa.Table) -> None:
-    """Add rows to a temporary table."""
     connection.con.executemany(
         f"INSERT INTO temp.{sql_name(name)} VALUES ({', '.join('?' * given.num_columns)})",
         zip(*(column.to_pylist() for column in given.columns), strict=True),

@@ -32,7 +32,6 @@ def parts_here(
     fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
     sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
 ) -> None:  # fmt: skip
-    """Do the work of :meth:`Workspace.by_part` in this process: parts come and go one by one."""
     asking = threading.Lock()
 
     def one(number: int, told: Progress) -> None:

@@ -9,8 +9,6 @@ NOTICEABLE = 0.1  # percentage points of alteration; by less, a release is not c
 
 
 class CheaperRelease(NamedTuple):
-    """A release for a larger k that costs less."""
-
     k: int
     cost: float  # its alteration in percent
     here: float  # the alteration of the release that is shown

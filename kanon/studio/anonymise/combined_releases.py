@@ -31,7 +31,6 @@ _how = Sections(__file__)
 
 
 def _collected() -> Work:
-    """The work with these releases among those that were handed out."""
     made = state.work().kept.made
     while made:
         work = state.work()
@@ -92,7 +91,6 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
 
 
 def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]) -> None:
-    """What all releases reveal together; or the button that computes it, or why it cannot be."""
     releases, key = [each.release for each in handed], key_of_all(handed)
     if work.findings.together is not None and work.findings.together[0] == key:
         _said(work, work.findings.together[1], names)
@@ -116,7 +114,6 @@ def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]
 
 
 def combination_request(work: Work, releases: Sequence[Release], key: str) -> Request:
-    """Work out what several releases say together; ``key`` is kept with what is found."""
     given = [{**vars(each), "plan": each.plan.model_dump(mode="json")} for each in releases]
     arguments, then = (given, work.table.records), partial(_with_together, key)
     return Request("combining", worked_out, arguments, then, limit="engine_minutes")
@@ -159,7 +156,6 @@ def _said(work: Work, found: CombinedReleases, names: Sequence[str]) -> None:
 
 
 def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
-    """The smallest group, and what becomes certain of the sensitive column that is looked at."""
     whole, alone = found.together, [k for k in found.alone if k is not None]
     numbers = [
         Number(
@@ -231,7 +227,6 @@ def with_handed(
 
 
 def key_of_all(releases: Sequence[EarlierRelease]) -> str:
-    """A fingerprint of several releases together."""
     return "|".join(each.key for each in releases)
 
 

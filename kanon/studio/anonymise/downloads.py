@@ -40,7 +40,6 @@ from kanon.studio.widgets.result import (
 
 
 def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> None:
-    """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
     name = name_in_files(plan)
@@ -78,7 +77,6 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
 def _release_buttons(
     work: Work, result: Result, done: Run, k: int, stale: bool, name: str, problem: str | None
 ) -> str | None:
-    """The format and the buttons of the released table and of the archive with it."""
     about = done.prepared.plan.to_json()
     kinds = list(FORMATS)
     kind = st.selectbox(
@@ -129,7 +127,6 @@ def _form(work: Work, done: Run, kind: str) -> TextForm:
 def _archive_button(
     done: Run, make: Callable[[], bytes], kind: str, form: TextForm, about: str, held: bool
 ) -> None:
-    """The button that makes the archive of a release, and what else is said in it."""
     date, publish = datetime.date.today(), publish_choice("archive-publish")
 
     def made() -> bytes:

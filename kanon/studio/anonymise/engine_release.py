@@ -57,7 +57,6 @@ _BUTTON = "Anonymise and write the release"
 
 
 def release_by_engine(work: Work, number: int) -> None:
-    """That ``number`` classes stay in the engine, where the release goes, and how it went."""
     st.info(
         f"{said_kept(number)} So say first where the release goes; it is made, measured, checked "
         "and written.",
@@ -174,7 +173,6 @@ def _numbers(made: EngineRelease) -> list[Number]:
 
 
 def _measures(made: EngineRelease) -> None:
-    """All measures, as a table and as files; and what was not counted, and why."""
     measures, name = made.found.measures, name_in_files(made.plan)
     table = measures_table(measures)
     st.subheader("Measures of the release")

@@ -33,7 +33,6 @@ ALGORITHMS = algorithms()
 
 
 def choices(work: Work, stale: bool) -> None:
-    """What runs and what guides it; under it what is required, and the buttons."""
     looks_at, several = LOOKS_AT[work.strategy_used], len(work.table.sensitive_columns) > 1
     merges = uses(work.settings.algorithm, "strategy")
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
@@ -96,7 +95,6 @@ def unsatisfied(work: Work) -> None:
 
 
 def page() -> None:
-    """Draw the page."""
     work = head(f"What does k = {thin(state.work().settings.k)} cost?")
     stale = outdated(work)
     unready(work)

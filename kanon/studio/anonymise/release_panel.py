@@ -38,7 +38,6 @@ from kanon.studio.widgets.result import (
 
 
 def show_release(work: Work, result: Result, stale: bool) -> None:
-    """The curve, the numbers, the tables and the files of a result."""
     k, done = release_shown(work, result)
     _curve(work, result, k)
     close = _numbers(work, result, done, k)
@@ -56,7 +55,6 @@ def show_release(work: Work, result: Result, stale: bool) -> None:
 
 
 def _curve(work: Work, result: Result, k: int) -> None:
-    """The curve and the slider under it, or why there is none; and a k that costs less."""
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
         also, of = summary(others_of(plan)), result.prepared.classes.of
@@ -77,7 +75,6 @@ def _curve(work: Work, result: Result, k: int) -> None:
 
 
 def _numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
-    """What the release lost, its worst class, and what was checked in words."""
     columns = [each.name for each in done.prepared.classes.sensitive]
     focus = work.focus if work.focus in columns else next(iter(columns), None)
     lost = of_release(done)
@@ -105,7 +102,6 @@ def _numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
 
 
 def _tables(result: Result, done: Run, k: int) -> None:
-    """The first records before and after."""
     before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
     left, right = st.columns(2)
     left.subheader("Before")

@@ -35,7 +35,6 @@ from kanon.studio.widgets.files import order_choice
 def write_controls(
     work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool
 ) -> None:
-    """Where the release goes, the button that writes it, how far it is, what was written."""
     suggested = suggested_destination(source.table.address, f"released-{name}")
     written = work.view(Destination).written
     write_row(
@@ -55,7 +54,6 @@ def write_controls(
 def write_row(
     work: Work, suggested: str, label: str, width: float, said: str = "", **how: Any
 ) -> None:
-    """Where the release goes, the button that writes it, and what is said of it."""
     wanted = work.view(Destination)
     where, press = st.columns([6, width], vertical_alignment="bottom")
     with where:

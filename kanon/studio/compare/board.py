@@ -84,7 +84,6 @@ def show_board(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    """Draw the board of a comparison as it was arranged, and the controls that arrange it."""
     work = state.work()
     layout, filling = layout_of(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
@@ -152,7 +151,6 @@ def _larger(
 
 
 def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
-    """Choose the measure of one of the larger pictures; what is not known here gives way."""
     larger = state.work().compare.larger
     chosen = larger[place] if larger[place] in known else next(iter(known))
 

@@ -41,7 +41,6 @@ def layout_of(work: Work, comparison: Comparison) -> Layout:
 
 
 def choices(comparison: Comparison) -> dict[Choice, str]:
-    """Everything that a panel can show, with what it is called."""
     titles = titles_of_measures(comparison, measures_of(comparison))
     curves = {("curve", name): title for name, title in titles.items()}
     own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
@@ -64,7 +63,6 @@ def _against(card: Card) -> str:
 
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:
-    """The work with so many panels on the board."""
     return work.with_parts(
         replace(work.compare, layout=layout.sized(number)), replace(work.message, problem=None)
     )
@@ -97,7 +95,6 @@ def with_layout_file(work: Work, content: bytes) -> Work:
 
 
 def arrange(comparison: Comparison) -> None:
-    """Draw the controls, folded away."""
     work = state.work()
     layout = layout_of(work, comparison)
     with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
@@ -127,7 +124,6 @@ def _number(work: Work, layout: Layout) -> None:
 
 
 def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:
-    """What one panel shows, and of which configurations."""
     panel, known = layout.panels[place], choices(comparison)
     chosen = (panel.kind, panel.measure)
     if chosen not in known:  # it came from another comparison, and says so on the board
@@ -199,7 +195,6 @@ def _select(
 
 
 def _files(work: Work, layout: Layout) -> None:
-    """Save the layout, or load one."""
     key = f"board-file-{work.version}"
 
     def load() -> None:

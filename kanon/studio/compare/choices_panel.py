@@ -57,7 +57,6 @@ _CHIPS_IN_SIGHT = """
 
 
 def choices(work: Work, seen: ComparisonState) -> None:
-    """What is compared, as chips in their colours, and the buttons."""
     st.html(f"<style>{_CHIPS_IN_SIGHT} {chip_styles(work, seen)}</style>")
     presets_row(work)
     metrics_row(work)
@@ -74,7 +73,6 @@ def choices(work: Work, seen: ComparisonState) -> None:
 
 
 def hints(work: Work, seen: ComparisonState) -> None:
-    """What there is to do before anything is shown, and what is not part of the comparison."""
     said(work, seen)
     beside_k(work)
 
@@ -97,7 +95,6 @@ def chip_styles(work: Work, seen: ComparisonState) -> str:
 
 
 def metrics_row(work: Work) -> None:
-    """Which metrics are compared."""
     titles = metric_titles(work)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
@@ -118,7 +115,6 @@ def metrics_row(work: Work) -> None:
 
 
 def algorithms_row(work: Work, seen: ComparisonState) -> None:
-    """Which algorithms are compared, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Algorithms",
@@ -146,7 +142,6 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
 
 
 def strategies_row(work: Work) -> None:
-    """Which strategies are compared, and whose l, t or k they look at."""
     offered, chosen = strategies_offered(work), compared_strategies(work)
     looking = len(offered) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -192,7 +187,6 @@ def strategies_row(work: Work) -> None:
 
 
 def under_choices(work: Work, seen: ComparisonState) -> None:
-    """Ties; what is kept; how many runs are new while they are made."""
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     st.toggle(
@@ -232,12 +226,10 @@ def coloured(key: str, colours: Iterable[str]) -> str:
 
 
 def listed(cards: Iterable[Card]) -> str:
-    """What parts are called and what they say, one per line, after a sentence."""
     return "".join("  \n" + plain(f"{card.title}: {card.summary}") for card in cards)
 
 
 def new_runs(seen: ComparisonState) -> str:
-    """How many of the runs are still to be made, in a sentence."""
     every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
     what = counted(seen.runs, "run" if every_k else "line")  # a line has runs for many k
     if seen.lacking == seen.runs:
@@ -248,7 +240,6 @@ def new_runs(seen: ComparisonState) -> str:
 
 
 def said(work: Work, seen: ComparisonState) -> None:
-    """What there is to do before something can be compared, or to see what is chosen."""
     if "comparison" in work.running:
         return
     if seen.problem:
@@ -294,7 +285,6 @@ def beside_k(work: Work) -> None:
 
 
 def presets_row(work: Work) -> None:
-    """A button per preset, and what they leave out here."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
         st.caption("Presets", width=100, help="Each sets the lines and the panels of the board.")
         for name, preset in PRESETS.items():

@@ -104,7 +104,6 @@ def _bounded(
 
 
 def _shown(lines: list[BoundedLine]) -> pd.DataFrame:
-    """The table as text."""
     rows = []
     for one in lines:
         gap = one.gap
@@ -122,7 +121,6 @@ def _shown(lines: list[BoundedLine]) -> pd.DataFrame:
 
 
 def _numbers(lines: list[BoundedLine], k: int) -> pd.DataFrame:
-    """The numbers of the table."""
     return pd.DataFrame(
         {
             "configuration": one.line.title,

@@ -25,7 +25,6 @@ def difference(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    """Two lines, one minus the other."""
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
     if len(names) < 2:

@@ -39,7 +39,6 @@ def curves(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    """The board of curves at a k, and its data."""
     show_board(
         comparison,
         k,
@@ -57,7 +56,6 @@ def curves(
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("Which choice is better here?")
     unready(work)
     if classes_elsewhere(work):

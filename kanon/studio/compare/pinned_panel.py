@@ -31,7 +31,6 @@ _AT_ONCE = 8  # so many things that are new in a table are spelt out; those that
 
 
 def kept_chips(work: Work) -> None:
-    """Which saved configurations stand among the lines."""
     titles = [each.title for each in work.kept.pinned]
     # The key holds the names: one that is given to another configuration is another choice.
     st.pills(
@@ -101,7 +100,6 @@ def _named(yardstick: str | None) -> str:
 
 
 def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
-    """Save a line under a name; rename, remove, export saved configurations; import a plan."""
     label = f"Keep ({len(work.kept.pinned)})" if work.kept.pinned else "Keep"
     with st.popover(label, icon=":material/keep:"):
         state.said_here("keeping")
@@ -120,7 +118,6 @@ def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
 
 
 def _keep(lines: Sequence[PlannedLine]) -> None:
-    """One of the lines, and a name for it."""
     st.markdown("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
     if not lines:
         st.caption("Choose a metric and a strategy first.")
@@ -148,7 +145,6 @@ def _keep(lines: Sequence[PlannedLine]) -> None:
 
 
 def _kept(place: int, each: NamedConfiguration) -> None:
-    """The controls of one saved configuration."""
     field = f"kept-name-{place}-{_short(each.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be taken stays as typed, to be mended.
@@ -191,7 +187,6 @@ def _kept(place: int, each: NamedConfiguration) -> None:
 
 
 def _import(work: Work) -> None:
-    """A plan from a file, as one more saved configuration."""
     key = f"kept-import-{work.version}"
     upload_field(
         "Import a plan",

@@ -24,8 +24,6 @@ _MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"
 
 @dataclass(frozen=True)
 class BoardPreset:
-    """What one press sets."""
-
     title: str  # what the button says
     about: str  # its help
     panels: tuple[Panel, ...]  # on the board; of cost matrices the column is still open
@@ -109,7 +107,6 @@ def as_before(work: Work) -> Work:
 
 
 def _settings(work: Work, preset: BoardPreset) -> CompareSettings:
-    """What a preset sets."""
     sensitive = bool(work.table.sensitive_columns)
     usable = usable_strategies(work.with_parts(replace(work.settings, algorithm="gaa")))
     strategies, scopes = preset.strategies, work.compare.scopes

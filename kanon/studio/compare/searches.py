@@ -45,12 +45,10 @@ def plan_of_searches(work: Work) -> Plan:
 
 
 def settings_of_searches(work: Work) -> str:
-    """A fingerprint of all that the experiment depends on."""
     return settings_of(work, plan_of_searches(work))
 
 
 def searches_request(work: Work) -> Request:
-    """Measure the three searches of the lattice."""
     plan = plan_of_searches(work)
     task = prepare(plan, work.table.records).task()
     check_searches(task.classes.hierarchies, task.classes.n_records)
@@ -69,7 +67,6 @@ def current_searches(work: Work, settings: str) -> Searches | None:
 
 
 def lattice_said(work: Work) -> str:
-    """How large the lattice is, and what each search evaluates of it at most."""
     trees = list(work.table.trees.values())
     sizes = lattice_sizes(trees)
     most = ", ".join(
@@ -87,7 +84,6 @@ def lattice_said(work: Work) -> str:
 
 
 def limit_said(found: Searches) -> str:
-    """With which suppression limit the searches ran."""
     if not found.limit:
         return "No search suppressed records."
     return one_or_many(
@@ -130,7 +126,6 @@ def columns_table(found: Searches) -> pd.DataFrame:
 
 
 def how_searches(work: Work) -> str:
-    """What is run, what the numbers are, where the bounds come from."""
     metric = metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
     numbers = numbers_of_columns(
         len(work.table.quasi_identifiers), work.table.complete_records.n_records

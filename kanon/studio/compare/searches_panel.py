@@ -32,7 +32,6 @@ from kanon.studio.widgets.result import fade
 
 
 def show_searches(work: Work) -> None:
-    """Draw the experiment, or what has to be done before there is one."""
     try:
         settings = settings_of_searches(work)
         check_searches(list(work.table.trees.values()), work.table.complete_records.n_records)
@@ -70,7 +69,6 @@ def show_searches(work: Work) -> None:
 
 
 def _results(found: Searches, about: str) -> None:
-    """Both pictures, what they say, and the lattices behind them."""
     about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
     drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
     then = begun_with(state.work(), "searches")

@@ -80,7 +80,6 @@ def tables(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    """The numbers behind the curves, one table at a time."""
     if work.compare.table_shown == "areas":
         areas(work, comparison, key, about)
     elif work.compare.table_shown == "places":
@@ -94,7 +93,6 @@ def tables(
 
 
 def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:
-    """One number per curve."""
     ends = work.compare.interval or comparison.interval
     if ends is None:
         st.info("An area needs two k at least, and this table has one.")
@@ -136,7 +134,6 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
 
 
 def interval_choice(work: Work, ends: tuple[int, int]) -> None:
-    """From which k to which, and which k count."""
     low, high = ends
     preset = f"compare-preset-{work.version}"  # no answer about another table
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -180,14 +177,12 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
 
 
 def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
-    """Copy one end of the interval."""
     state.change(
         replace(state.work().compare, interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
     )
 
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
-    """Every criterion at the k of the cursor."""
     what = f"Every criterion at k = {thin(k)}, in percent."
     st.caption(f"{what} {how_to_read(comparison)}")
     found = state.remembered("places", (key, k), lambda: comparison.places(k))
@@ -195,7 +190,6 @@ def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str
 
 
 def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
-    """The table of the papers, for the k of the cursor."""
     what = (
         f"Alteration at k = {thin(k)}, % ↓ better: how much of all that could be lost was lost, "
         "as each metric counts."
@@ -217,7 +211,6 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
 def standings(
     found: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **said: Any
 ) -> None:
-    """A table of who is ahead, the bands behind it, and its numbers."""
     rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
     st.table(standing_table(found, rows, columns, digits, turned))
     if comparison.has_bands:
@@ -227,7 +220,6 @@ def standings(
 
 
 def how_to_read(comparison: Comparison) -> str:
-    """What shades, brackets and signs in a table mean, where they can occur."""
     shades = (
         (
             "Green is the best place of its column, orange the last; in brackets the rank. "

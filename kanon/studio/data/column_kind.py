@@ -49,7 +49,6 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
 
 
 def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
-    """What each pattern means, and what to do about values that have none."""
     kind = chosen if chosen in dates.kinds else dates.kinds[0]
     ways = [
         (
@@ -79,7 +78,6 @@ def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
 
 
 def take_kind(version: int, name: str, kind: str) -> None:
-    """Read the values of a column in another way."""
     if state.work().version == version:
         state.attempt(lambda: with_kind(state.work(), name, ColumnKind.parse(kind)))
 
@@ -106,7 +104,6 @@ def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
 
 
 def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
-    """The work with a column read in another way, and what depends on that made anew."""
     values = work.table.file.records.counted(column)
     kind.check(column, values.texts)
     kinds = {name: one for name, one in work.table.kinds.items() if name != column}

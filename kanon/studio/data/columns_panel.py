@@ -41,7 +41,6 @@ COLUMNS_AT_ONCE = 30
 
 
 def roles_and_hierarchies(work: Work) -> None:
-    """What each column is, and how it may be blurred."""
     st.subheader("What each column is to the people in it, and how it may be blurred")
     undecided_roles(work)
     remarked_table(work)
@@ -51,7 +50,6 @@ def roles_and_hierarchies(work: Work) -> None:
 
 
 def take_role(version: int, name: str, value: Any) -> None:
-    """Give a column another role."""
     if not replaced(version):
         state.attempt(lambda: with_role(state.work(), name, Role(value)))
 
@@ -70,13 +68,11 @@ def take_choice(version: int, name: str, prefix: str) -> None:
 
 
 def take_level(version: int, name: str, level: int) -> None:
-    """Coarsen a sensitive column to another level of its hierarchy."""
     if not replaced(version):
         state.attempt(lambda: with_level(state.work(), name, level))
 
 
 def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
-    """The controls of a builder, and what came of it."""
     builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
         label = (
@@ -97,7 +93,6 @@ def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) ->
 
 
 def facts(choice: HierarchyChoice) -> str:
-    """What a hierarchy looks like."""
     if choice.tree is None:
         return ""
     origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
@@ -123,7 +118,6 @@ def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
 
 
 def column_row(work: Work, position: int, name: str, role: Role) -> None:
-    """One column: its role, and of a quasi-identifier how it may be blurred."""
     version = work.version
     badge, roles, kind, builder, rest, draw = st.columns(
         [4, 5, 5, 5, 6, 2], gap="xsmall", vertical_alignment="center"
@@ -157,7 +151,6 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
 
 
 def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
-    """The way to the hierarchy of a column."""
     if draw.button(
         "Edit",
         key=f"{prefix}-draw",
@@ -172,7 +165,6 @@ def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
 def hierarchy_choice(
     work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
 ) -> None:
-    """How a column may be blurred, and what came of it."""
     version = work.version
     choice = work.table.choices[name]
     builder.selectbox(
@@ -189,7 +181,6 @@ def hierarchy_choice(
 
 
 def mention_spellings(work: Work, name: str) -> None:
-    """How many groups of spellings can be joined in the hierarchy of a column."""
     found = proposed_spellings(work, name)
     if found:
         st.caption(
@@ -205,7 +196,6 @@ def mention_spellings(work: Work, name: str) -> None:
 def coarsening_choice(
     work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
 ) -> None:
-    """Whether a sensitive column is released as it is, or at a level of which hierarchy."""
     version, coarse = work.version, name in work.table.coarse_columns
     chosen = work.table.choices[name].builder if coarse else ""
     builder.selectbox(

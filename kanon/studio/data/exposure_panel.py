@@ -20,7 +20,6 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def exposure(work: Work, incomplete: int) -> None:
-    """How exposed the records are, or what there is to do to see it."""
     if not work.table.quasi_identifiers:
         st.subheader("How exposed it is")
         st.info("Choose at least one quasi-identifier below to see how exposed the records are.")

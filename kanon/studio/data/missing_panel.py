@@ -28,7 +28,6 @@ class MarkersSeen(SessionPart):
 
 
 def missing_cells(work: Work, incomplete: int) -> None:
-    """What looks missing and counts as a value; what happens to records that lack a value."""
     if isinstance(work.table.file, TableFile) and work.table.content is not None:
         footer_offered(work, work.table.file)
         markers_offered(work, work.table.file)
@@ -89,7 +88,6 @@ def markers_offered(work: Work, file: TableFile) -> None:
 
 
 def _offered(work: Work, sentence: str, markers: Sequence[str]) -> None:
-    """A sentence, and what can be said of its markers."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/help: {sentence}")
         for marker in markers:
@@ -155,6 +153,5 @@ def missing_choice(work: Work, incomplete: int) -> None:
 
 
 def take_missing(version: int, missing: Missing) -> None:
-    """Say what happens to records that lack a quasi-identifier."""
     if not replaced(version):
         state.attempt(lambda: with_missing(state.work(), missing))

@@ -19,7 +19,6 @@ from kanon.studio.widgets.preview import by_role
 
 
 def table_preview(work: Work) -> None:
-    """The first records, tinted by role."""
     version, rows = work.version, preview_rows(work.table.records.n_records, len(work.table.roles))
     st.subheader(
         "{records}, {columns}".format(
@@ -50,7 +49,6 @@ def table_preview(work: Work) -> None:
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("What is in this table, and how exposed is it?")
     table_choice(work)
     incomplete = incomplete_records(work)

@@ -79,7 +79,6 @@ def _warned(work: Work, column: str | None) -> None:
 
 
 def _told(work: Work, column: str) -> None:
-    """How many persons there are, or why they cannot be counted."""
     lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(

@@ -48,7 +48,6 @@ def take_reading(version: int, field: str, value: Any) -> None:
 
 
 def how_read(work: Work) -> None:
-    """How the file was read, and what of it can be read otherwise."""
     if work.table.file.unclear:
         ask_first_line(work)
     with st.expander("How it was read", icon=":material/description:"):
@@ -76,7 +75,6 @@ def ask_first_line(work: Work) -> None:
 
 
 def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:
-    """The settings that the file is read with."""
     columns = st.columns(3)
     is_sheet = file.kind in FORMATS and FORMATS[file.kind].cells == "sheet"
     if (shown.separator is not None or is_sheet) and not file.unclear:
@@ -125,5 +123,4 @@ def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTa
 
 
 def _sized(sheet: str, rows: int, columns: int) -> str:
-    """A sheet, and how much is on it."""
     return f"{sheet}: {counted(rows, 'row')} × {counted(columns, 'column')}"

@@ -21,7 +21,6 @@ def asked_columns(work: Work) -> list[str]:
 
 
 def can_be_searched(work: Work) -> bool:
-    """Whether there is anything to look for."""
     return bool(asked_columns(work)) and work.table.highest_k >= min(KS)
 
 
@@ -32,7 +31,6 @@ def k_used(work: Work) -> int:
 
 
 def about_search(work: Work) -> str:
-    """A fingerprint of all that the sets depend on."""
     view = work.view(SinglingView)
     asked = (
         tuple(asked_columns(work)),
@@ -54,8 +52,6 @@ def found_in(
     size: int,
     person: str | None,
 ) -> SinglingOut:
-    """The smallest sets, in a worker; see :func:`kanon.sources.singling_out.singling_out`."""
-
     def told(fraction: float, _: str) -> None:
         progress(fraction, "Counting sets of columns")
 
@@ -80,7 +76,6 @@ def singling_out_request(work: Work) -> Request | None:
 
 
 def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
-    """The work with what was found, and what it was asked of."""
     return work.with_parts(replace(work.view(SinglingView), found=found, about=about))
 
 
@@ -106,7 +101,6 @@ def can_be_undone(work: Work) -> bool:
 
 
 def without_last(work: Work) -> Work:
-    """The work with the roles, and why they were suggested, before the last such change."""
     before = work.view(SinglingView).before
     undecided = work.table.undecided | work.view(SinglingView).undecided
     roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}

@@ -39,7 +39,6 @@ _AT_ONCE = 8  # so many sets have a line of their own; the file has all of them
 
 
 def show_singling(work: Work) -> None:
-    """Draw the panel: what is asked, and what was found, with what can be done about it."""
     title = "Which columns single people out together?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
@@ -75,7 +74,6 @@ def show_singling(work: Work) -> None:
 
 
 def _asked(work: Work) -> None:
-    """The choices, and the button."""
     version, view, of = work.version, work.view(SinglingView), _counted(work)
     share, k, size, button = st.columns(4, vertical_alignment="bottom")
     with share:
@@ -160,7 +158,6 @@ def _found(work: Work, found: SinglingOut) -> None:
 
 
 def _headline(found: SinglingOut) -> str:
-    """How many sets there are, in a sentence."""
     share, n = percent(100 * found.share), number_said(found.number, found.of)
     columns = counted(found.size, "column")
     if not found.sets:
@@ -189,7 +186,6 @@ def _and_more(found: SinglingOut) -> str:
 
 
 def _lines(work: Work, found: SinglingOut) -> None:
-    """A line per set: its columns, how many it singles out, what can be done."""
     contradicted = found.contradicted(work.table.roles)
     wrong = [name for name in contradicted if name not in work.table.undecided]
     undecided = [name for name in contradicted if name in work.table.undecided]
@@ -227,7 +223,6 @@ def _lines(work: Work, found: SinglingOut) -> None:
 
 
 def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
-    """What can be done about a set; nothing is changed unasked."""
     if one.columns[0] in found.identifier_like:
         if work.table.roles[one.columns[0]] is Role.IDENTIFIER:
             st.caption("It is an identifier now.")
@@ -282,7 +277,6 @@ def _contributions(work: Work, found: SinglingOut) -> None:
 
 
 def _limits(found: SinglingOut) -> str:
-    """How it is computed, and what it does not say."""
     lines = [
         (
             "A set is smallest if it singles out enough, and would not without any one of its "

@@ -19,8 +19,6 @@ SIZES = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True, eq=False)
 class SinglingView(SessionPart):
-    """What is asked, and what was found last."""
-
     share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`
     k: int = 2
     size: int = 3

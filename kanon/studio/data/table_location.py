@@ -63,7 +63,6 @@ ENGINES = {"": "What fits", "spark": "Spark"}
 
 
 def table_choice(work: Work) -> None:
-    """The ways to a table, a tab each."""
     version = work.version
     ways, way = table_tabs(work)
     upload, samples, adult, *places = st.tabs(ways, default=way)
@@ -115,7 +114,6 @@ def take_upload(version: int) -> None:
 
 
 def take_sample(name: str) -> None:
-    """Work on a sample."""
     state.attempt(lambda: sample_work(name, next_version()))
 
 
@@ -129,7 +127,6 @@ def table_tabs(work: Work) -> tuple[list[str], str]:
 
 
 def place_tab(work: Work) -> None:
-    """Where the table is, the engine where there is a choice, and what came of it."""
     version = work.version
     engines = ["", "spark"] if find_spec("pyspark") else []
     widths = [6, *([1.7] if engines else []), 2.1]
@@ -198,7 +195,6 @@ def _create() -> None:
 
 
 def opening_request(work: Work) -> Request:
-    """Open the table at the place that was typed."""
     address = check_address(Address.parse(work.view(Place).typed))
     return Request(
         "opening",

@@ -44,7 +44,6 @@ class AdviceJob:
 
     @property
     def asked(self) -> AskedOfWays:
-        """What was asked of each way, as the key of what came of running it again."""
         return self.ks, tuple(sorted(self.limits.items()))
 
 
@@ -90,7 +89,6 @@ def limits_of(work: Work) -> dict[str, float]:
 
 
 def limits_said(work: Work) -> str:
-    """What part 1 asks of k, l and t, as a label; nothing if it asks for none of them."""
     view = replace(work.view(DecideView).advice, limited=True)
     limits = limits_of(work.with_parts(replace(work.view(DecideView), advice=view)))
     signs = {"k": "≥", "l": "≥", "t": "≤"}
@@ -132,7 +130,6 @@ def check_matters(work: Work) -> None:
 
 
 def advice_request(work: Work) -> Request:
-    """Try every metric, strategy and scope."""
     asked, weights = asked_of(work), work.view(DecideView).advice.weights
     check_matters(work)
     then = partial(with_ways, asked.settings, asked.asked)
@@ -154,7 +151,6 @@ def with_ways(
     work: Work,
     found: tuple[Comparison, Mapping[int, RepeatedLoss]],
 ) -> Work:
-    """The work with what a worker found."""
     comparison, again = found
     known = {(asked, place): one for place, one in again.items()}
     return work.with_parts(
@@ -165,7 +161,6 @@ def with_ways(
 def with_again(
     asked: AskedOfWays, places: Sequence[int], work: Work, found: Sequence[RepeatedLoss]
 ) -> Work:
-    """The work with further proposals run again."""
     if work.findings.advised is None:
         return work
     more = {(asked, place): one for place, one in zip(places, found, strict=True)}
@@ -228,7 +223,6 @@ def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
 
 
 def ways_said(work: Work) -> str:
-    """How many ways there are."""
     if not work.table.sensitive_columns:
         return (
             "No column is sensitive, so there is no l and no t, and only S1 can be followed: "
@@ -240,7 +234,6 @@ def ways_said(work: Work) -> str:
 
 
 def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Every way as it is shown: columns with units, and which way is better."""
     heads = {
         "rank": "Rank",
         "way": WAY,
@@ -257,7 +250,6 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def how_advised(work: Work) -> str:
-    """How proposals come about, with this table's numbers."""
     weights = work.view(DecideView).advice.weights
     whole = sum(weights.values())
     return "\n\n".join(

@@ -55,7 +55,6 @@ START = "Try every way"
 
 
 def show(work: Work) -> None:
-    """Draw what matters, and what came of trying every way."""
     if work.table.records.in_engine:
         st.info(
             "For this the table has to be in memory, and this one stays where it is: load it "
@@ -107,7 +106,6 @@ def _take_weight(name: str, value: Any) -> None:
 
 # --- what is asked ----------------------------------------------------------------------------
 def _asked(work: Work) -> None:
-    """The k, and how much each concern matters."""
     view = work.view(DecideView).advice
     # What was typed before records were left out stays, and is said to be out of reach.
     most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
@@ -141,7 +139,6 @@ def _asked(work: Work) -> None:
 
 
 def _buttons(work: Work, advice: Advice | None) -> None:
-    """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
         begin_button("advising", START, advice_request, first=advice is None, key="advice")
         if asked := limits_said(work):
@@ -171,7 +168,6 @@ def _concern(work: Work, advice: Advice) -> str:
 
 # --- what was found ---------------------------------------------------------------------------
 def _found(work: Work, advice: Advice) -> None:
-    """The picture, the proposals, and every alternative."""
     weighed, about, concern = advice.weighed, _about(work), _concern(work, advice)
     figure = state.remembered(
         "advice chart",
@@ -200,12 +196,10 @@ def _found(work: Work, advice: Advice) -> None:
 
 
 def _narrow() -> dict[str, Any]:
-    """The first column stays in sight, and the table fits the page."""
     return {WAY: st.column_config.TextColumn(pinned=True, width=220)}
 
 
 def _about(work: Work) -> str:
-    """All that decides what is found."""
     view = work.view(DecideView).advice
     assert work.findings.advised is not None
     limits = limits_said(work) if view.limited else ""
@@ -215,7 +209,6 @@ def _about(work: Work) -> str:
 
 
 def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
-    """A proposal: what it is, its figures, why, how steady, and the button that takes it."""
     weighed, line = advice.weighed, advice.weighed.ways[one.place]
     k = weighed.k_for(one.place, k_asked(work))
     own = weighed.figures(one.place)
@@ -249,7 +242,6 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
 
 
 def _meant(line: Line) -> str:
-    """What the names of a way stand for."""
     own = line.configuration
     cards = [STRATEGIES[own.strategy]]
     if own.strategy not in COSTLESS:
@@ -271,7 +263,6 @@ def _sake(one: Proposal, lost: float) -> str:
 
 
 def _steady(work: Work, advice: Advice) -> None:
-    """Whether ties or other records turn the choice round; or the button that finds out."""
     back_button(work, "settings")
     if len(advice.proposals) == 1:
         st.markdown("No alternative is better by a point in anything that was compared.")

@@ -30,7 +30,6 @@ MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 
 
 def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
-    """The model that is given: the one that was chosen, else what is usual, if it is not l ≥ 2."""
     given = work.view(DecideView).given
     if given is not None and given.column in work.table.sensitive_columns:
         return given
@@ -50,7 +49,6 @@ def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
 
 
 def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
-    """A fingerprint of all that the curve depends on."""
     return settings_of(work, plan_of_reverse(work, model))
 
 
@@ -60,7 +58,6 @@ def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> 
 
 
 def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
-    """Look for the greatest k that goes with a model."""
     plan = plan_of_reverse(work, model)
     then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
     stays = work.table.records.in_engine
@@ -97,7 +94,6 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
 
 
 def least_said(greatest: GreatestKResult) -> str:
-    """From which alteration on the model is met at all, and with which k."""
     first = greatest.found.curve.iloc[0]
     return "From an alteration of {least} on {model} was met, with k = {k} in {classes}.".format(
         model=short(greatest.model),
@@ -108,7 +104,6 @@ def least_said(greatest: GreatestKResult) -> str:
 
 
 def reached_said(greatest: GreatestKResult, most: float) -> str:
-    """What was reached with at most so much alteration, and by which way; why nothing was."""
     curve = greatest.found.curve
     within = curve[curve["alteration"] <= most]
     if not len(within):
@@ -122,7 +117,6 @@ def reached_said(greatest: GreatestKResult, most: float) -> str:
 
 
 def how_reversed() -> str:
-    """What is run, what the lines are, and what they do not say."""
     ways = "\n".join(f"- **{plain(card.title)}.** {plain(card.summary)}" for card in WAYS.values())
     card = STRATEGIES["k"]
     strategy = f"**{plain(card.title)}.** {plain(card.summary)}"

@@ -49,7 +49,6 @@ START = "Find the greatest k"
 
 
 def show(work: Work) -> None:
-    """Draw what is given, the greatest k at each alteration, and how it is found."""
     st.markdown(
         "Say first how well mixed the sensitive values have to be: **how large a k goes with "
         "that, and what does it cost?**"
@@ -90,7 +89,6 @@ def show(work: Work) -> None:
 
 
 def _current(work: Work, model: SensitiveModel) -> GreatestKResult | None:
-    """What was found, if it was with these settings."""
     try:
         about = settings_of_reverse(work, model)
     except KanonError:  # said when it is run
@@ -106,7 +104,6 @@ def _current(work: Work, model: SensitiveModel) -> GreatestKResult | None:
 def _given(
     work: Work, model: SensitiveModel, table: EquivalenceClasses, first: bool, refused: bool
 ) -> None:
-    """The model, its number and column, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"reverse-model-{work.version}-{model.card.name}"
         st.selectbox(
@@ -178,13 +175,11 @@ def _take(model: SensitiveModel, **typed: Any) -> None:
 
 
 def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
-    """What was typed for the number of a model and cannot be used."""
     return state.remembered("mistyped given", work.version, dict)
 
 
 # --- what was found ---------------------------------------------------------------------------
 def _results(work: Work, greatest: GreatestKResult) -> None:
-    """The picture, then the number, and what it says."""
     left, right = st.columns([7, 3], gap="medium")
     most = work.view(DecideView).most
     with right:

@@ -15,7 +15,6 @@ it from what the session works on."""
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("Which settings for this purpose?", aloud=True)
     unready(work)
     titles = {name: title for name, (title, _) in PARTS.items()}

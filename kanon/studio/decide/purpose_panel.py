@@ -55,7 +55,6 @@ from kanon.studio.widgets.uploads import upload_field
 
 
 def show(work: Work) -> None:
-    """Draw what the release is for, the verdict about the one on screen, and the thresholds."""
     _purpose(work)
     decision = _verdict(work)
     _thresholds(work, decision)
@@ -66,7 +65,6 @@ def show(work: Work) -> None:
 
 # --- what it is for ---------------------------------------------------------------------------
 def _purpose(work: Work) -> None:
-    """Who gets the release, and what someone who looks for a person may know."""
     context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
@@ -99,7 +97,6 @@ def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> N
 
 
 def _take(**fields: object) -> None:
-    """Another purpose; for callbacks."""
     context = state.work().purpose.context
     _put(Context.from_content({**context.content, **fields}))
 
@@ -174,7 +171,6 @@ def _finding(decision: Decision, k: int) -> str:
 
 # --- what is asked ----------------------------------------------------------------------------
 def _thresholds(work: Work, decision: Decision | None) -> None:
-    """A line per threshold: what it means, how much is asked, what is reached, who says so."""
     refused = out_of_reach(work, whole(work))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader("What is asked for", width="stretch")
@@ -221,7 +217,6 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
 
 
 def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision | None) -> list[str]:
-    """What was reached, per sensitive column where there are some; and what no release reaches."""
     parts = [] if decision is None else decision.parts
     lines = []
     for part in parts:
@@ -271,7 +266,6 @@ def _refused(work: Work) -> dict[tuple[str, float | None], float]:
 
 
 def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
-    """Why what was typed is not used, and what still holds; nothing if it may be."""
     called = f"What is asked for in '{asked.card.title}'"
     try:
         if typed is not None:
@@ -305,7 +299,6 @@ def _as_proposed(name: str) -> None:
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
-    """Who proposes the number; for the user's own number, its source and the way back."""
     if not asked.own:
         st.caption(plain(asked.source))
         return
@@ -337,7 +330,6 @@ def _name_source(name: str, value: Any) -> None:
 
 # --- the file ---------------------------------------------------------------------------------
 def _files(work: Work) -> None:
-    """The context as a file, and another one loaded."""
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     text = work.purpose.context.to_json()
     with left:
@@ -362,7 +354,6 @@ def _load(key: str) -> None:
 
 
 def _how_thresholds(work: Work) -> str:
-    """How the verdict comes about, with this table's columns."""
     context = work.purpose.context
     said = [
         (

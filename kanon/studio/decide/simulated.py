@@ -43,22 +43,17 @@ _MOST_STUDIES = 20  # so many studies are remembered; the oldest give way
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """The study of what a session works on."""
-
     study: Study  # what a worker is given
     made: StudyInputs  # what its results depend on
 
     @property
     def key(self) -> str:
-        """A fingerprint of all that the results depend on."""
         return fingerprint_of(self.made)
 
     def known(self, work: Work) -> tuple[RunResult, ...]:
-        """What the session has found of it."""
         return work.findings.simulations.get(self.key, ())
 
     def lacking(self, work: Work) -> list[StudyRun]:
-        """The runs that nothing came of yet."""
         return lacking(self.known(work))
 
 
@@ -73,7 +68,6 @@ def _plan(work: Work) -> Plan:
 
 
 def settings_of_simulation(work: Work) -> str:
-    """A fingerprint of what :func:`simulation_of` depends on."""
     # A run of S1 depends on neither scope nor seed.
     return fingerprint_of(
         settings_of(work, _plan(work)), work.view(SimulatedView).scope, work.settings.seed
@@ -87,14 +81,12 @@ def simulation_of(work: Work) -> Simulation:
 
 
 def simulation_request(work: Work) -> Request:
-    """Make the runs that the study lacks."""
     simulation = simulation_of(work)
     given = (simulation.study, simulation.lacking(work))
     return study_request("simulating", simulate_runs, given, with_results, simulation.key)
 
 
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
-    """The work with what a worker handed over, or a file held."""
     found = {one.run: one for one in work.findings.simulations.get(key, ())}
     found |= {one.run: one for one in parts if isinstance(one, RunResult)}
     others = {name: each for name, each in work.findings.simulations.items() if name != key}
@@ -112,7 +104,6 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
 
 
 def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
-    """Who is ahead on each column; its rows have the names of the columns."""
     ranked = places(found, criterion)
     names = [Column(*about).name for about in ranked.values.index]
     values, ranks = (one.set_axis(names, axis=0) for one in (ranked.values, ranked.ranks))
@@ -120,7 +111,6 @@ def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
 
 
 def column_titles() -> dict[str, str]:
-    """What the columns are called on a page, by name."""
     return {
         column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
         for column in COLUMNS
@@ -139,7 +129,6 @@ def to_run(work: Work, simulation: Simulation) -> str:
 
 
 def nothing_said() -> str:
-    """What is there before anything is known."""
     return (
         f"Nothing was found with these settings yet. The study makes 127 runs: with {thin(20000)} "
         "different records about half a minute. What is found stays for this session, and a "
@@ -148,7 +137,6 @@ def nothing_said() -> str:
 
 
 def known_said(work: Work, simulation: Simulation) -> str:
-    """How much is known, of which k."""
     found = simulation.known(work)
     low, high = simulation.study.interval
     said = (
@@ -182,7 +170,6 @@ def best_said(means: pd.DataFrame) -> str:
 
 
 def how_simulated(simulation: Simulation) -> str:
-    """What is drawn, what is run, what the ranks are."""
     low, high = simulation.study.interval
     return _how(
         "simulated",
@@ -200,5 +187,4 @@ def how_simulated(simulation: Simulation) -> str:
 
 
 def _called(card: Card) -> str:
-    """The title of a card and what it says."""
     return plain(f"{card.title}: {card.summary}")

@@ -38,7 +38,6 @@ from kanon.studio.widgets.uploads import upload_field
 
 
 def show(work: Work) -> None:
-    """Draw the study, or what has to be done before there is one."""
     st.markdown(
         "What a strategy is worth depends on the sensitive column. So 21 columns are drawn, "
         "of 5 to 500 values in three distributions, and the strategies S1 to S7 are ranked "
@@ -80,7 +79,6 @@ def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: 
 
 
 def _start(work: Work, simulation: Simulation) -> None:
-    """Whose l and t count, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choice(
             "scope",
@@ -95,7 +93,6 @@ def _start(work: Work, simulation: Simulation) -> None:
 
 
 def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
-    """The picture, what it says, and the table."""
     about = f"{simulation.key}|{len(found)}"
     means = mean_ranks(found)
     drawn = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
@@ -124,7 +121,6 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
 
 
 def _files(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
-    """The results and the study as files, and a study file loaded."""
     about = f"{simulation.key}|{len(found)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if found:

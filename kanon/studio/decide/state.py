@@ -16,8 +16,6 @@ DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 @dataclass(frozen=True)
 class AdviceView:
-    """What the advisor is asked, and what its picture shows."""
-
     low: int | None = None  # the k; None for the k of the settings
     high: int | None = None  # the end of a range of k; None for no range
     # how much each concern matters, 0 to 10
@@ -32,8 +30,6 @@ class AdviceView:
 
 @dataclass(frozen=True)
 class SimulatedView(SessionPart):
-    """What the simulation shows."""
-
     scope: Scope = "table"  # whose l and t the strategies look at
     criterion: str = CARD.name  # what the table ranks by
     uploads: int = 0  # how often a study file was loaded, so that its field is empty again

@@ -9,7 +9,6 @@ from kanon.studio.session.work import Work
 
 
 def back_button(work: Work, part: DecidePart) -> None:
-    """The button that gives them back; nothing while there is no way back."""
     if can_go_back(work, part):
         st.button(
             "Back to the settings before",

@@ -43,7 +43,6 @@ def build_panel(work: Work, column: str) -> None:
 
 
 def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
-    """What a preview is, what was typed for it, and whether to use it."""
     prefix, builder = _prefix(work, column), BUILDERS[preview.builder]
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
@@ -69,7 +68,6 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
 
 
 def _prefix(work: Work, column: str) -> str:
-    """What the keys of the controls start with."""
     return f"build-{work.version}-{work.table.hierarchy_columns.index(column)}"
 
 
@@ -84,7 +82,6 @@ def _choose(column: str, value: Any) -> None:
 
 
 def _type(column: str, prefix: str) -> None:
-    """Show what the builder makes of what was typed."""
     work = state.work()
     old = work.table.previews.get(column)
     if old is not None:
@@ -92,7 +89,6 @@ def _type(column: str, prefix: str) -> None:
 
 
 def _ranges_upload(work: Work, column: str) -> None:
-    """Ranges of codes from a file, which then stand in their field."""
     # A new one after each upload: an uploader would give the file used before once more.
     key = f"{_prefix(work, column)}-ranges-file-{work.shared.uploads}"
     with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
@@ -125,7 +121,6 @@ def _take_ranges(column: str, key: str) -> None:
 
 
 def _suggest(column: str) -> None:
-    """Show the hierarchy that is suggested from the values and their records."""
     _show(column, suggested(column, state.work().table.complete_records.counted(column)))
 
 
@@ -143,7 +138,6 @@ def _use(column: str) -> None:
 
 
 def _discard(column: str) -> None:
-    """Show what is in use again."""
     work = state.work()
     previews = {name: one for name, one in work.table.previews.items() if name != column}
     state.put(work.with_parts(replace(work.table, previews=previews), Message()))

@@ -38,7 +38,6 @@ def said_values(counts: Mapping[str, int]) -> str:
 
 
 def said_unused(leaves: Sequence[str]) -> str:
-    """Leaves without a record, the first few of them."""
     some = [shortened(leaf) for leaf in leaves[:_NAMED]]
     return one_or_many(
         len(leaves),
@@ -53,7 +52,6 @@ def _and_more(listed: str, rest: int) -> str:
 
 
 def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
-    """Files in, files out."""
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
     upload_field(
@@ -130,7 +128,6 @@ def _take_pasted(column: str, key: str) -> None:
 
 
 def review(work: Work) -> None:
-    """The files that were read, each with the column it is meant for, before anything changes."""
     st.subheader(
         one_or_many(
             len(work.table.imports),
@@ -184,19 +181,16 @@ def review(work: Work) -> None:
 
 
 def _use() -> None:
-    """Take over the files, and say so."""
     state.put(with_imported(state.work()))
     notice = "The hierarchies are in use now; Undo brings back what was before."
     state.change(Message(notice=notice))
 
 
 def _take_column(place: int, value: Any) -> None:
-    """Mean a file for another column."""
     state.attempt(lambda: import_meant_for(state.work(), place, value))
 
 
 def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
-    """The size of an imported hierarchy, and how it fits its column."""
     if choice.tree is None:
         return choice.problem or ""
     parts = [f"{tree_edits.summary(choice)}."]

@@ -30,7 +30,6 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
 
 
 def import_meant_for(work: Work, place: int, column: str | None) -> Work:
-    """The work with one of the waiting files meant for another column."""
     changed = replace(work.table.imports[place], column=column)
     imports = (*work.table.imports[:place], changed, *work.table.imports[place + 1 :])
     return work.with_parts(replace(work.table, imports=imports), Message())

@@ -65,7 +65,6 @@ def take_column(value: Any) -> None:
 
 # --- coverage ---------------------------------------------------------------------------------
 def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
-    """The values without a place and the leaves without a record, each mended in a click."""
     tree = choice.tree
     if tree is None:
         said = choice.problem or choice.hint or "It has no hierarchy yet."
@@ -136,7 +135,6 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
 
 
 def add_values(column: str, key: str) -> None:
-    """Add the values without a place under the group that was chosen."""
     state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
 
 
@@ -146,7 +144,6 @@ def treat_as_one(column: str) -> None:
 
 
 def remove_unused(column: str) -> None:
-    """Take away the leaves that no record has."""
     state.attempt(lambda: tree_edits.without_unused(state.work(), column))
 
 
@@ -154,7 +151,6 @@ def remove_unused(column: str) -> None:
 def view_row(
     work: Work, column: str, choice: HierarchyChoice, preview: HierarchyChoice | None
 ) -> None:
-    """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
         opened = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
@@ -205,12 +201,10 @@ def step_buttons(work: Work, column: str) -> None:
 
 
 def take_step(step: Callable[[Work, str], Work], column: str) -> None:
-    """Undo or redo the last change of a column's hierarchy."""
     state.attempt(lambda: step(state.work(), column))
 
 
 def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
-    """Whose weights stand on the edges, and whether they become the user's own."""
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
@@ -251,7 +245,6 @@ def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
 
 
 def weights_note(work: Work, choice: HierarchyChoice) -> None:
-    """What is still to do before the weights that were drawn can guide a run."""
     others = tree_edits.unweighed(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
@@ -278,13 +271,11 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
 
 
 def take_weights(shown: str, columns: Sequence[str]) -> None:
-    """Draw weights on the edges of some columns, or take them away."""
     if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), shown, columns)):
         state.change(replace(state.work().shared, shown=tree_edits.DRAWN if shown else ""))
 
 
 def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
-    """The tree, to be edited in place."""
     if not tree_edits.drawable(tree):
         st.info(
             f"A tree of {plain(tree_edits.summary(choice))} is not drawn; up to "
@@ -315,7 +306,6 @@ def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
 
 
 def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
-    """One line per edge, with its weight."""
     st.caption(
         "A line per edge; the weights are yours: give every edge one, or none. A group is "
         "made by naming it as a parent. Nothing counts until you apply."
@@ -336,7 +326,6 @@ def take_table(make: Callable[[], Work]) -> None:
 
 
 def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
-    """A hierarchy that is not in use yet, and its tree."""
     preview_head(work, column, preview)
     if preview.tree is not None and tree_edits.drawable(preview.tree):
         data = {**tree_edits.picture(work, column, preview, editable=False), "bare": True}
@@ -393,7 +382,6 @@ def what_if(work: Work) -> None:
 
 # --- the page ---------------------------------------------------------------------------------
 def page() -> None:
-    """Draw the page."""
     work = head("How may each value be blurred?", aloud=True)
     column = work.drawn_column
     if column is None:
@@ -413,7 +401,6 @@ def page() -> None:
 
 
 def editor(work: Work, column: str, choice: HierarchyChoice) -> None:
-    """The hierarchy of a column as it is chosen to be shown, or one that is not in use yet."""
     coverage_strip(work, column, choice)
     preview = work.table.previews.get(column)
     view_row(work, column, choice, preview)

@@ -15,7 +15,6 @@ _AT_ONCE = 20  # each line has a button
 
 
 def spellings_panel(work: Work, column: str) -> None:
-    """The groups that are proposed for a column, each with a button, and one for all."""
     found = tree_edits.proposed_spellings(work, column)
     if not found:
         return
@@ -66,8 +65,6 @@ def spellings_panel(work: Work, column: str) -> None:
 
 
 def _join(column: str, names: Collection[str]) -> None:
-    """Join the groups of these names, as they are proposed now."""
-
     def done() -> Work:
         work = state.work()
         found = tree_edits.proposed_spellings(work, column)

@@ -61,7 +61,6 @@ def _with_stored_result(
 
 
 def outdated(work: Work) -> bool:
-    """Whether the result on screen was made with other settings than those chosen now."""
     result = work.findings.result
     if result is None:
         return False

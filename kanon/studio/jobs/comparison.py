@@ -89,8 +89,6 @@ _MOST_RUNS = 600  # the most runs that a session remembers; the oldest give way
 
 
 class LineRun(NamedTuple):
-    """One run of a line: which line, under which tie seed, and its fingerprint."""
-
     line: PlannedLine
     seed: int | None
     key: str
@@ -123,7 +121,6 @@ def asks_for_some_k(work: Work) -> bool:
 def lacking(
     work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    """The runs of these lines that nobody has made yet, each once."""
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
         known = work.findings.runs.get(run.key)
@@ -169,8 +166,6 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
 
 
 class ComparisonState(NamedTuple):
-    """What is chosen, and how much of it is known."""
-
     lines: tuple[PlannedLine, ...] = ()  # The lines
     runs: int = 0  # How many runs they are, and how many of those are still to be made
     lacking: int = 0
@@ -180,7 +175,6 @@ class ComparisonState(NamedTuple):
 
 
 def outlook(work: Work) -> ComparisonState:
-    """What is chosen now, and how much of it is known."""
     try:
         lines = wanted_lines(work)
         todo = lacking(work, lines)
@@ -194,12 +188,10 @@ def outlook(work: Work) -> ComparisonState:
 
 
 def runs_wanted(work: Work) -> list[str]:
-    """What tells the runs apart that are chosen now."""
     return [run.key for run in _runs(wanted_lines(work))]
 
 
 def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
-    """A fingerprint of a comparison of these lines: of all that decides what it shows."""
     said = [(line.name, line.title) for line in lines]
     metrics = [identity(metric, lines[0].measured_by) for metric in found.measured]
     at = [
@@ -284,7 +276,6 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
 def as_compared(
     work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, found: Sequence[Curves | Points]
 ) -> Mapping[str, MeasuredRun]:
-    """What the session knows with the answers of a job."""
     new = {
         key: replace(known, numbers=numbers)
         for key, known, numbers in zip(job.keys, job.known, found, strict=True)
@@ -297,7 +288,6 @@ def as_compared(
 
 
 def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
-    """Every run of these lines."""
     found = []
     for line in lines:
         inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
@@ -332,7 +322,6 @@ class LineInputs:
 
     @classmethod
     def of(cls, line: PlannedLine) -> LineInputs:
-        """What the runs of a line depend on."""
         led, plan = line.configuration, line.plan
         algorithm, trees = plan.algorithm, line.measured_by
         drawn = all(tree.weight is not None for tree in trees.values())
@@ -360,7 +349,6 @@ def _all_drawn(lines: Sequence[PlannedLine]) -> bool:
 def _serves(
     known: MeasuredRun, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
 ) -> bool:
-    """Whether a run that was made says all that is asked of it."""
     wanted = {identity(metric, run.line.measured_by) for metric in metrics}
     if not wanted <= known.measured:
         return False
@@ -383,7 +371,6 @@ def _ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
 
 
 def comparison_outdated(work: Work) -> bool:
-    """Whether the comparison on screen lacks something of what is chosen now."""
     if work.findings.comparison is None:
         return False
     guides = [line.guide.name for line in work.findings.comparison.comparison.lines]

@@ -41,8 +41,6 @@ class RunInputs:
 
 @dataclass(frozen=True, eq=False)
 class GroundInputs:
-    """All that runs depend on, whatever leads them."""
-
     table: str
     version: int
     trees: Mapping[str, TreeInputs]
@@ -57,8 +55,6 @@ class GroundInputs:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLine:
-    """A line that is to be compared."""
-
     configuration: Configuration  # What leads it, with its own tie seed
     plan: Plan  # The whole plan
     name: str  # See :class:`kanon.experiments.comparison.Line`
@@ -71,12 +67,10 @@ class PlannedLine:
 
     @property
     def guide(self) -> Metric:
-        """The metric that guides it."""
         return self.plan.metric
 
     @property
     def measured_by(self) -> Mapping[str, Hierarchy]:
-        """The hierarchies that its releases are measured by."""
         return (self.yardstick or self.ground).trees
 
 
@@ -102,7 +96,6 @@ def compared_algorithms(work: Work) -> list[str]:
 
 
 def compared_strategies(work: Work) -> list[str]:
-    """The strategies to compare: those chosen, as far as the table allows them."""
     offered = strategies_offered(work)
     found = [name for name in offered if name in work.compare.strategies]
     return found if found or not work.compare.strategies else ["s1"]
@@ -217,14 +210,12 @@ def _yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
 
 
 def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
-    """What to measure by, where that differs from a line's own hierarchies."""
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
 def led_by(
     plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
-    """The plan with something else to lead it."""
     led = plan.algorithm
     wanted: dict[str, Any] = {
         "metric": one.metric,
@@ -244,7 +235,6 @@ def led_by(
 
 
 def configuration_of(plan: Plan) -> Configuration:
-    """The configuration of a plan."""
     led = plan.algorithm
     scope = led.scope if LOOKS_AT[led.strategy] else "table"
     return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
@@ -287,5 +277,4 @@ def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
 
 
 def phases(metric: Metric) -> tuple[str, str]:
-    """What a metric is by: its two phases."""
     return metric.intermediate, metric.multiplier

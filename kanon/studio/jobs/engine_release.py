@@ -107,7 +107,6 @@ def _with_target(target: Address, work: Work) -> Work:
 
 
 def said_at_destination(work: Work, sentence: str) -> Work:
-    """The work with what went wrong said at the field for the destination."""
     wanted = replace(work.view(Destination), problem=sentence, written=None)
     return work.with_parts(wanted, replace(work.message, problem=None))
 
@@ -136,7 +135,6 @@ def _cancelled(work: Work) -> Work:
 
 
 def engine_release_outdated(work: Work) -> bool:
-    """Whether the release that an engine wrote was made with other settings than those of now."""
     made = work.findings.engine_release
     try:
         return made is not None and engine_release_depends_on(work) != made.settings
@@ -145,14 +143,11 @@ def engine_release_outdated(work: Work) -> bool:
 
 
 def engine_release_depends_on(work: Work) -> str:
-    """A fingerprint of all that a release depends on that an engine makes."""
     return release_settings(work, plan_of(work, in_engine=True))
 
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """A release that was written."""
-
     place: str  # Where it is
     k: int  # Its k and how many records it holds
     records: int

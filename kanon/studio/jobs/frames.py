@@ -38,12 +38,10 @@ def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) 
 
 
 def is_array_or_arrow(buffer: memoryview) -> bool:
-    """Whether a buffer keeps its type on the other side: kernels tell read-only arrays apart."""
     return not buffer.readonly or type(buffer.obj).__module__.startswith("pyarrow")
 
 
 def unpacked(frame: Frame) -> Any:
-    """What a frame holds."""
     return pickle.loads(frame[0], buffers=frame[1:])  # noqa: S301  our own processes' pipes
 
 

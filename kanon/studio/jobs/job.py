@@ -62,7 +62,6 @@ class Job:
 
     @property
     def finished(self) -> bool:
-        """Whether the state is final."""
         return self._state not in ("queued", "running")
 
     @property
@@ -91,7 +90,6 @@ class Job:
 
     @property
     def error(self) -> str | None:
-        """Why the job failed, in a sentence for the user."""
         return self._error
 
     @property
@@ -106,7 +104,6 @@ class Job:
 
     @property
     def worked(self) -> float:
-        """For how many seconds its worker has worked on it."""
         return self._since(self._begun)
 
     def _since(self, moment: float | None) -> float:
@@ -127,7 +124,6 @@ class Job:
         self._stop("cancelled")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the job is finished, at most ``timeout`` seconds; whether it is."""
         with self._changed:
             return self._changed.wait_for(lambda: self.finished, timeout)
 
@@ -207,7 +203,6 @@ class Job:
             self._told = (progress, text, seconds)
 
     def _hand_to(self, worker: WorkerProcess) -> Frame | None:
-        """Note who does the job; what to send, or None if it has been cancelled meanwhile."""
         with self._changed:
             if self.finished:
                 return None
@@ -215,7 +210,6 @@ class Job:
             return self._payload
 
     def carry_out(self, worker: WorkerProcess, last: bool) -> bool:
-        """Have a worker do the job; whether it can do another one."""
         payload = self._hand_to(worker)
         if payload is None:
             return True

@@ -73,8 +73,6 @@ def _time(seconds: float) -> str:
 
 
 class Waiting(Protocol):
-    """What the queue knows of a job."""
-
     kind: Kind
     visitor: str
     name: str  # what its visitor is told that it is
@@ -129,7 +127,6 @@ class Queue(Generic[J]):
             self._took.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
 
     def move(self, job: J, lane: int) -> None:
-        """Let a job that runs go on in another lane."""
         job.lane = lane
         self._late.add(job.kind)
 
@@ -144,15 +141,12 @@ class Queue(Generic[J]):
         return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
 
     def begins_anew(self, lane: int) -> bool:
-        """Whether a job of a lane may be begun a second time, to make room."""
         return lane == SHORT and self.next_lane(lane) is not None
 
     def next_lane(self, lane: int) -> int | None:
-        """The lane for what took too long in this one; None if there is none."""
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
     def admits(self, job: J, lane: int) -> bool:
-        """Whether a job may have a free place of a lane, beside its visitor's others there."""
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
         return mine < self._most_of_one(lane)
 
@@ -163,11 +157,9 @@ class Queue(Generic[J]):
         return own, [each.seconds for each in there if each.visitor != job.visitor]
 
     def visitors(self) -> int:
-        """How many visitors have jobs."""
         return len({job.visitor for job in (*self.running, *self.waiting)})
 
     def any_waits(self, lane: int) -> bool:
-        """Whether a job waits in a lane."""
         return any(self._lane_of(job) == lane for job in self.waiting)
 
     def place(self, job: J) -> int:
@@ -183,7 +175,6 @@ class Queue(Generic[J]):
         return begins if begins < math.inf else None
 
     def _begin(self, job: J, lane: int, places: int, visitors: Collection[str]) -> float:
-        """After how many seconds a job has one of so many places, with these visitors alone."""
         there = [other for other in self.running if other.lane == lane]
         free = [self._left(other) for other in there if other.visitor in visitors]
         free += [0.0] * (places - len(free))
@@ -201,7 +192,6 @@ class Queue(Generic[J]):
         return max(1, self.places[lane] - 1)
 
     def _in_turn(self, lane: int) -> list[J]:
-        """The waiting jobs of a lane, in turn."""
         ahead = Counter(job.visitor for job in self.running if job.lane == lane)
         turns: dict[J, tuple[int, int]] = {}
         for job in self.waiting:
@@ -211,14 +201,12 @@ class Queue(Generic[J]):
         return sorted(turns, key=turns.__getitem__)
 
     def _lane_of(self, job: J) -> int:
-        """The lane that a job waits in, by what is known today."""
         long = job.kind[1] > _MUCH or job.kind in self._late
         expected = self._expected(job, self._bounds[SHORT] + 1 if long else 0.0)
         lane = max(job.lane, sum(expected > bound for bound in self._bounds))
         return max(n for n, places in enumerate(self.places[: lane + 1]) if places)
 
     def _expected(self, job: J, unknown: float) -> float:
-        """How long a job will take."""
         took = self._took.get(job.kind)
         return median_low(took) if took else unknown
 

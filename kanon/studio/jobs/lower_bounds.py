@@ -43,7 +43,6 @@ class BoundWanted:
 
     @property
     def effort(self) -> int:
-        """See :func:`kanon.report.optimality_gap.effort`."""
         return effort(self.task.classes)
 
 

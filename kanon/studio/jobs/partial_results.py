@@ -11,17 +11,14 @@ from kanon.studio.session.work import Request, Work
 
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
-    """Run an experiment; see :func:`kanon.experiments.studies.run_experiment`."""
     run_experiment(progress, experiment, fits, progress.keep)
 
 
 def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Training]) -> None:
-    """Measure releases and learn from them; see :func:`kanon.experiments.studies.predict`."""
     predict(progress, prediction, wanted, progress.keep)
 
 
 def simulate_runs(progress: Progress, study: Study, runs: Sequence[StudyRun]) -> None:
-    """Make runs of the simulated study; see :func:`kanon.experiments.simulated.study.run_study`."""
     run_study(progress, study, runs, progress.keep)
 
 

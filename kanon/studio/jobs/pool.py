@@ -32,11 +32,9 @@ class _Slot:
     since: float = 0.0  # when it did something last
 
     def fits(self) -> bool:
-        """Whether its worker is as quick as its lane wants."""
         return self.worker is not None and not (self.lane == SHORT and self.worker.lowered)
 
     def dismiss(self) -> None:
-        """End its worker."""
         if self.worker is not None:
             self.worker.dismiss()
         self.worker = None
@@ -136,7 +134,6 @@ class Jobs:
         self.close()
 
     def _serve(self, slot: _Slot) -> None:
-        """The life of one slot."""
         while not self._closed:
             self._keep_ready(slot)
             job = self._next(slot)
@@ -165,7 +162,6 @@ class Jobs:
         )
 
     def _next(self, slot: _Slot) -> Job | None:
-        """Wait for a job; None if there is something else to do for the slot."""
         with self._changed:
             if self._closed:
                 return None
@@ -195,7 +191,6 @@ class Jobs:
                 self._changed.notify_all()
 
     def _do(self, job: Job, slot: _Slot) -> None:
-        """Have a job done; the slot keeps a worker that can do another one."""
         for last in (False, True):
             if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle
@@ -213,7 +208,6 @@ class Jobs:
                 return
 
     def _end(self, job: Job, slot: _Slot) -> None:
-        """Note that a slot is free again, and clear up after a job that was not set aside."""
         mine = slot.job is job
         if mine:
             job.after()
@@ -226,7 +220,6 @@ class Jobs:
             idle()
 
     def _watch(self) -> None:
-        """See to it that jobs make room, and that a worker is ready for the next visitor."""
         while not self._closed:
             self._keep_reserve()
             with self._changed:
@@ -251,7 +244,6 @@ class Jobs:
             self._reserve = self._start_worker()
 
     def _ready_worker(self) -> WorkerProcess | None:
-        """The worker in reserve, or else a fresh one."""
         with self._changed:
             worker, self._reserve = self._reserve, None
         if worker is not None and not worker.alive():

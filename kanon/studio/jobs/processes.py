@@ -32,7 +32,6 @@ _THREADS = (
 
 
 def worker_environment(threads: int) -> dict[str, str]:
-    """The environment of a process beside the server, which finds what the server has loaded."""
     # What the operator has set wins over our number of threads.
     environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
     known = [_ROOT, environment.get("PYTHONPATH", "")]
@@ -85,7 +84,6 @@ class WorkerProcess:
                 os.setpriority(os.PRIO_PROCESS, int(thread.name), _LOW)
 
     def dismiss(self) -> None:
-        """End the process and wait for it."""
         self._process.kill()
         for pipe in (self._requests, self._answers):
             with contextlib.suppress(OSError):  # unsent bytes for a process that is gone

@@ -70,7 +70,6 @@ def reporting(
     people: pd.DataFrame | None = None,
     people_origin: Origin | None = None,
 ) -> Request:
-    """Make the report of a plan's release of a table in memory."""
     given = (
         plan.model_dump(mode="json"),
         work.table.records,

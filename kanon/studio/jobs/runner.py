@@ -90,7 +90,6 @@ def cancel(doing: str) -> None:
 
 
 def collect() -> None:
-    """Take the results of calculations that have ended, or say why there are none."""
     for doing, one in state.work().running.items():
         work = state.work()
         # Another table, which one before this one has brought, has ended the others.

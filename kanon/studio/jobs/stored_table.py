@@ -36,7 +36,6 @@ from kanon.studio.session.work import Work
 def open_work(
     progress: Progress, address: Address, engine: str | None, settings: ReadSettings
 ) -> Work:
-    """The work on a table that stays where it is, with all that its first page asks for."""
     first = stretch(progress, 0, 0.7)
     file = open_in_doubt(lambda how: open_stored_file(address, engine, how, first), settings)
     progress(0.7, "Looking at its columns")
@@ -81,7 +80,6 @@ def write_release(
     part: Path,
     who: str,
 ) -> None:
-    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it."""
     progress(0, "Writing the release")
     plan = Plan.from_content(content)
     address = source.table.address
@@ -122,7 +120,6 @@ def preview_rows(records: int, columns: int) -> int:
 
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
-    """Have the engine count the classes by some columns; returns the table with the count."""
     progress(0, "Grouping the records")
     table.group_sizes(columns)
     return table

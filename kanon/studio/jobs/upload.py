@@ -43,7 +43,6 @@ def limited_memory(megabytes: int) -> Iterator[None]:
 
 
 def _taken() -> int:
-    """The bytes that count against the limit."""
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith("VmData:"))
     return int(kilobytes) * 1024
@@ -102,7 +101,6 @@ def rereading_request(
 
 
 def people_request(work: Work, content: bytes, name: str) -> Request:
-    """Read the population of a file that was uploaded."""
     return Request(
         "people",
         open_people,
@@ -119,7 +117,6 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
 
 
 def out_of_memory(name: str) -> str:
-    """The sentence about a file that asks for too much."""
     what = f"{quoted(name)} needs more memory to be opened than it may take"
     return exceeded("opening_megabytes", what)
 
@@ -131,7 +128,6 @@ def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadS
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
-    """The table of a population."""
     settings = ReadSettings(header=header)
     return _limited(progress, name, lambda: open_table(bytes(content), name, settings))
 

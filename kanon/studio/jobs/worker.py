@@ -62,7 +62,6 @@ class Progress:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Send the newest message now if it may be sent, else see to it that it will be."""
         wait = self._next - time.monotonic()
         if self._newest is None or self._closed:
             return
@@ -132,7 +131,6 @@ def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) 
 
 
 def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
-    """Run one job and pickle its result."""
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:

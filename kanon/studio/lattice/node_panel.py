@@ -41,7 +41,6 @@ IN_A_ROW = 6  # so many steppers
 
 
 def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
-    """The levels of the chosen node, one stepper per column; under each what the values become."""
     st.subheader("The chosen node")
     names = explored.attributes
     for start in range(0, len(names), IN_A_ROW):
@@ -68,12 +67,10 @@ def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> Non
 
 
 def step_to(explored: Exploration, name: str, value: Any) -> None:
-    """Choose the node with another level of one column."""
     state.put(with_level(state.work(), explored, name, int(value)))
 
 
 def goes_to(work: Work, explored: Exploration, node: Node) -> None:
-    """The nodes that stand out, to be chosen from a list."""
     known = {}
     if explored.least is not None:
         known[explored.least] = "least loss"
@@ -113,7 +110,6 @@ def goes_to(work: Work, explored: Exploration, node: Node) -> None:
 
 
 def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
-    """What the chosen node amounts to."""
     place = found.places[node]
     gone, n = int(found.suppressed[place]), explored.n_records
     loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
@@ -143,7 +139,6 @@ def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
 
 
 def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
-    """Release the chosen node."""
     satisfies = bool(found.satisfying[found.places[node]])
     whole = len(explored.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -174,7 +169,6 @@ def used(explored: Exploration, node: Node) -> None:
 
 
 def closeness(one: Subject, found: Assessment, node: Node) -> None:
-    """How close the chosen node is to the least possible, if it can be released."""
     if found.satisfying[found.places[node]]:
         about = (one.settings, node)
         done, _ = state.remembered("lattice-preview", about, partial(previewed, one, node))
@@ -182,7 +176,6 @@ def closeness(one: Subject, found: Assessment, node: Node) -> None:
 
 
 def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
-    """The first records before and after."""
     done, (before, after) = state.remembered(
         "lattice-preview", (one.settings, node), partial(previewed, one, node)
     )
@@ -202,13 +195,11 @@ def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -
 
 
 def previewed(one: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
-    """The release at a node, and its preview."""
     done = release_at(one, node)
     return done, before_and_after(done, ROWS)
 
 
 def minimal(one: Subject, explored: Exploration) -> None:
-    """The minimal satisfying nodes."""
     if not explored.minimal:
         return
     st.subheader(

@@ -64,13 +64,11 @@ from kanon.studio.widgets.picture import PictureSettings, chart, data_button, pi
 
 
 def take_view(**fields: Any) -> None:
-    """Change what is shown."""
     work = state.work()
     state.change(replace(work.view(LatticeView), **fields))
 
 
 def choices(work: Work) -> None:
-    """Which columns; what may be suppressed, what the colour says, whose walks."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Columns",
@@ -150,7 +148,6 @@ def partly(work: Work, explored: Exploration) -> None:
 
 
 def looked_at(work: Work, one: Subject) -> Exploration:
-    """The lattice, as far as it was looked at; what has to be done if it was not."""
     if at_once(one):
         return state.remembered("lattice", one.settings, lambda: explored_now(one))
     explored = known_lattice(work, one)
@@ -183,7 +180,6 @@ def looked_at(work: Work, one: Subject) -> Exploration:
 
 
 def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
-    """The lattice; a click on a node chooses it."""
     view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if explored.walk(name).steps)
     drawable = explored.complete and explored.size <= DRAWN
@@ -223,8 +219,6 @@ def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None
 
 
 def clickable(key: str, figure: go.Figure, explored: Exploration) -> None:
-    """A chart whose nodes can be chosen by a click; each carries its levels."""
-
     def clicked() -> None:
         points = (state.typed(key) or {}).get("selection", {}).get("points", [])
         if points:  # none: something was deselected
@@ -234,7 +228,6 @@ def clickable(key: str, figure: go.Figure, explored: Exploration) -> None:
 
 
 def walks(work: Work, explored: Exploration) -> None:
-    """Up to which step the walks are drawn, and what happened there."""
     view = work.view(LatticeView)
     told = [
         said
@@ -260,7 +253,6 @@ def walks(work: Work, explored: Exploration) -> None:
 
 
 def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
-    """The lattice as far as it was looked at, under what it leaves out; None if there is none."""
     try:
         one = ready(work, state.remembered)
         above = st.container()
@@ -298,7 +290,6 @@ def around_node(
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("Which columns, how far?")
     unready(work)
     if classes_elsewhere(work):

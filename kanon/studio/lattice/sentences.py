@@ -64,7 +64,6 @@ def _raised(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
 
 
 def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
-    """What a binary search over heights learnt."""
     height = sum(one.node)
     if end:
         return f"takes, of the nodes of height {height} that satisfy, the one of least loss"
@@ -117,7 +116,6 @@ def _power_of_ten(log10: float) -> str:
 
 
 def levels_said(explored: Exploration, node: Node) -> str:
-    """The levels of a node in words."""
     pairs = zip(explored.attributes, node, strict=True)
     return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
 
@@ -133,7 +131,6 @@ def levels_shown(labels: list[str], most: int = 3) -> str:
 
 
 def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
-    """Whether a node satisfies, and what it is among the others."""
     place = found.places[node]
     gone, limit = int(found.suppressed[place]), found.limit
     if gone > limit:
@@ -162,7 +159,6 @@ def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
 
 
 def how_lattice(ready: Subject, explored: Exploration) -> str:
-    """What the picture shows and how its numbers come about, with this lattice's figures."""
     trees = ready.task.classes.hierarchies
     heights = ", ".join(
         f"{plain(shortened(name))} {tree.height}"

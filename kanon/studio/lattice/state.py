@@ -10,8 +10,6 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True)
 class LatticeView(SessionPart):
-    """What the page shows of the lattice."""
-
     columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
     colouring: Colouring = "loss"  # what the colour of a node says
     walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn

@@ -43,8 +43,6 @@ ROWS = 40  # the rows of a preview
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A lattice that can be looked at."""
-
     prepared: PreparedRun  # quasi-identifiers outside the lattice count as insensitive
     task: Task  # its classes, potentials, k, models and suppression limit
     settings: str  # a fingerprint of all that the lattice depends on
@@ -52,7 +50,6 @@ class Subject:
 
 
 def usable_columns(work: Work) -> list[str]:
-    """The quasi-identifiers whose hierarchies can be used."""
     return [
         name for name in work.table.quasi_identifiers if work.table.choices[name].plan is not None
     ]
@@ -74,7 +71,6 @@ def lattice_columns(work: Work) -> tuple[str, ...]:
 
 
 def drawn_whole(work: Work) -> bool:
-    """Whether the lattice is small enough to be drawn with all its nodes."""
     return n_nodes([work.table.trees[name] for name in lattice_columns(work)]) <= DRAWN
 
 
@@ -111,12 +107,10 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
 
 
 def at_once(one: Subject) -> bool:
-    """Whether looking at a lattice takes no longer than a page may take."""
     return _quick(one, one.outline.size)
 
 
 def _quick(one: Subject, nodes: int) -> bool:
-    """Whether so many nodes are counted in no more time than a page may take."""
     effort = nodes * one.task.classes.n_classes
     return effort * (_SLOWER if one.task.others else 1) <= _AT_ONCE
 
@@ -127,7 +121,6 @@ def small(one: Subject) -> bool:
 
 
 def lattice_request(work: Work, ready: Subject) -> Request:
-    """Look at a lattice; see :func:`ready`."""
     return Request("lattice", explore, (ready.task,), partial(_with_lattice, ready.settings))
 
 
@@ -136,13 +129,11 @@ def _with_lattice(settings: str, work: Work, found: Exploration) -> Work:
 
 
 def known_lattice(work: Work, one: Subject) -> Exploration | None:
-    """What a worker found out about a lattice; None if it has not looked at it."""
     found = work.findings.found_lattice
     return found.explored if found is not None and found.settings == one.settings else None
 
 
 def explored_now(one: Subject) -> Exploration:
-    """Count the nodes of a lattice here and now, not in a worker."""
     return explore(no_progress, one.task)
 
 
@@ -180,7 +171,6 @@ def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> 
 
 
 def with_level(work: Work, explored: Exploration, column: str, level: int) -> Work:
-    """The work with another level of one column at the chosen node."""
     node = list(chosen_node(work, explored))
     node[explored.attributes.index(column)] = level
     return with_node(work, explored, node)
@@ -196,7 +186,6 @@ def taken_in(work: Work, explored: Exploration) -> Work:
 
 
 def around(one: Subject, explored: Exploration, node: Node) -> Assessment:
-    """A node and those straight above and below it, as far as they are counted or soon are."""
     near = [neighbourhood(explored.tops, node, steps) for steps in (2, 1, 0)]
     if explored.complete:
         return explored.assessed.only(near[0])

@@ -43,7 +43,6 @@ def draw_question(
     give: Give,
     draw_beside: Callable[[], object] = lambda: None,
 ) -> None:
-    """What is asked, the field to answer it, and beside or below that something and the trees."""
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
@@ -62,20 +61,17 @@ def draw_question(
 
 
 def _is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
-    """Whether the field to answer with takes the whole width."""
     roles = exercises.table_of(question).schema.roles
     return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 3
 
 
 def _kept(roles: Mapping[str, Role]) -> list[str]:
-    """The columns that are there while a table is recoded: who it is, is not asked."""
     return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
 def _answer_field(
     exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
-    """The table, and what an answer is given with."""
     table = exercises.table_of(question)
     now = answer_now(attempt, exercises, question)
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
@@ -129,7 +125,6 @@ def _recode(
     about: str,
     told: bool,
 ) -> None:
-    """A select box for every value, with its ancestors; a row for records that look alike."""
     state_now = by_hand(question, table, now)
     if told:
         _standing(question, state_now)
@@ -176,7 +171,6 @@ def _rows_style(count: int) -> str:
 
 
 def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
-    """The name of a column, and two buttons for all its values at once."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
         raising = f"Raise all values of {plain(name)} one step"
@@ -195,7 +189,6 @@ def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int)
 
 
 def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
-    """What one value is raised to."""
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
         f"{spoken(name)} of record {records}",
@@ -210,7 +203,6 @@ def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: 
 
 
 def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> None:
-    """The live state: classes, k, alteration."""
     classes = counted(now.classes, "class", "classes")
     small = " :green[✓]"
     if now.small:
@@ -223,7 +215,6 @@ def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> N
 
 
 def _as_it_is(table: SmallTable) -> None:
-    """The table, with the role of each column."""
     roles = table.schema.roles
     small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
 
@@ -237,7 +228,6 @@ def _levels(
     about: str,
     told: bool,
 ) -> None:
-    """A level per column, and the table at these levels."""
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _level(now, name, tree) for name, tree in pairs}
@@ -256,7 +246,6 @@ def _level(now: Any, name: str, tree: Hierarchy) -> int:
 
 
 def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, told: bool) -> None:
-    """The table as it is now, each record with its class if classes are shown."""
     columns = list(table.frame.columns)
     of_record = {record: row for row in now.rows for record in row.records}
     rows, tints = [], {}
@@ -274,7 +263,6 @@ def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, to
 
 
 def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
-    """A number."""
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
         "Your answer",
@@ -291,12 +279,10 @@ def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
 
 
 def _whole(number: float | None) -> float | int | None:
-    """A count without a fraction."""
     return int(number) if number is not None and number == int(number) else number
 
 
 def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, about: str) -> None:
-    """One of the classes."""
     options: Sequence[tuple[str, ...]] = question.options(table)
     chosen = tuple(now) if isinstance(now, list) else ()
     st.radio(

@@ -41,7 +41,6 @@ _SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: Work) -> None:
-    """Draw an attack on a release."""
     view, projected = work.view(LessonsView).attack, work.view(LessonsView).projected
     if not projected:
         _choose(view)
@@ -124,7 +123,6 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 
 # --- what is chosen -------------------------------------------------------------------------
 def _choose(view: AttackView) -> None:
-    """Which attack, on which table: another one begins anew."""
     begin = partial(look, "attack", person=None, ruled_out=None, step=1)
     titles = {kind: attack.title for kind, attack in ATTACKS.items()}
     tables = {False: "Invented people", True: "The release I work on"}
@@ -141,7 +139,6 @@ def _choose(view: AttackView) -> None:
 
 
 def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
-    """Who is attacked, what the attacker can rule out, and how far the story is."""
     told = next(place for place, one in enumerate(people) if one.known == scene.known)
     chosen = told if view.person is None else view.person
     about = f"{view.kind}-{view.own}-{work.version}"
@@ -174,7 +171,6 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
 
 
 def _steps(view: AttackView) -> None:
-    """Back and on, by button or by key."""
     last = len(STEPS)
     st.button(
         "Back",
@@ -196,12 +192,10 @@ def _steps(view: AttackView) -> None:
 
 # --- the story ------------------------------------------------------------------------------
 def _published(scene: Scene, marked: bool) -> None:
-    """The release; the records that fit are marked by a colour and by a sign."""
     small_table(*_marked(scene, marked))
 
 
 def _marked(scene: Scene, marked: bool) -> tuple[pd.DataFrame, dict[int, str]]:
-    """The release with a column of signs, and the colours of its rows."""
     rows = pd.DataFrame(
         {name: texts_of(scene.case.released[name]) for name in scene.case.released.columns}
     )
@@ -288,7 +282,6 @@ def _what_follows(scene: Scene) -> None:
 
 
 def _shares(scene: Scene) -> pd.DataFrame:
-    """How likely each sensitive value is, without the release and with it."""
     after = dict(scene.after)
     return pd.DataFrame(
         [
@@ -304,13 +297,11 @@ def _shares(scene: Scene) -> pd.DataFrame:
 
 
 def _register(scene: Scene) -> pd.DataFrame:
-    """What the attacker looks people up in."""
     register = scene.case.register
     return pd.DataFrame({each: texts_of(register[each]) for each in register})
 
 
 def _finding(scene: Scene) -> None:
-    """What the attacker learns, as a warning where it reveals something."""
     if scene.told:
         st.error(plain(scene.finding), icon=":material/visibility:")
     else:
@@ -318,7 +309,6 @@ def _finding(scene: Scene) -> None:
 
 
 def _prevented(scene: Scene) -> None:
-    """The model that would have prevented it, and the same attack on a release that meets it."""
     prevention = scene.prevention
     st.markdown(f"**{plain(prevention.sentence)}**")
     before, after = st.columns(2, gap="medium")
@@ -349,7 +339,6 @@ def _again(scene: Scene) -> Scene | None:
 
 # --- for a projector ------------------------------------------------------------------------
 def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
-    """One step of the story as a picture that fills the window."""
     step, right = view.step, ""
     left = _sheet("The release", *_marked(scene, step > 2))
     if step <= len(_TOLD):

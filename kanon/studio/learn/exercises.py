@@ -29,14 +29,12 @@ _NOBODY = "(no name)"
 
 # --- for a worker ---------------------------------------------------------------------------
 def opened_set(progress: Progress, content: bytes) -> ExerciseSet:
-    """A checked set, with the best answers that were found on the way."""
     return read_exercises(content, progress)
 
 
 def marked_files(
     progress: Progress, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]
 ) -> Scores:
-    """The marks of a class."""
     return Scores(exercises.fingerprint, marked_class(exercises, files, progress))
 
 
@@ -46,7 +44,6 @@ def exercises_request(_: Work, content: bytes) -> Request:
 
 
 def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]) -> Request:
-    """Mark the answers of a class."""
     return Request(
         "marking", marked_files, (exercises, files), with_scores,
         cancelled=lambda work: work.with_notice("Marking was cancelled; nothing was changed."),
@@ -63,14 +60,12 @@ def with_set(work: Work, found: ExerciseSet) -> Work:
 
 
 def with_scores(work: Work, found: Scores) -> Work:
-    """The work with the marks of a class."""
     uploads = work.view(LessonsView).exercises.uploads + 1
     return with_look(work, "exercises", scores=found, uploads=uploads)
 
 
 # --- what a student does --------------------------------------------------------------------
 def attempt_at(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
-    """What was done with a set so far."""
     return view.attempts.get(exercises.fingerprint, Attempt())
 
 
@@ -111,7 +106,6 @@ def with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
 
 
 def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
-    """The answer to a question, marked."""
     mark = exercises.mark(question, answer_now(attempt, exercises, question))
     return replace(attempt, marks={**attempt.marks, question.id: mark})
 
@@ -155,7 +149,6 @@ def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
 
 
 def answers_of(view: ExercisesView, exercises: ExerciseSet) -> Answers:
-    """The file of answers."""
     attempt = attempt_at(view, exercises)
     known = [question.id for question in exercises.questions]
     given = {name: attempt.answers[name] for name in known if name in attempt.answers}
@@ -171,7 +164,6 @@ def _without(mapping: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _logged(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
-    """The log of an exam, with the answers that were changed now."""
     names = {**before.answers, **after.answers}
     at = round(clock() - before.opened, 1)
     changed = [

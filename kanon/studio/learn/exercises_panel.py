@@ -44,7 +44,6 @@ Change = Callable[[Attempt], Attempt]
 
 
 def show_exercises(work: Work) -> None:
-    """Draw an exercise set."""
     view = work.view(LessonsView).exercises
     exercises = view.opened or _built_in()
     if work.view(LessonsView).editor.open:
@@ -73,12 +72,10 @@ def show_exercises(work: Work) -> None:
 
 
 def _built_in() -> ExerciseSet:
-    """The set that comes with kanon."""
     return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
 
 
 def _closing(exercises: ExerciseSet) -> None:
-    """An exam is marked when it is over."""
     st.markdown(
         "Marks, the handout and its solutions are here once the exam is closed on this page. "
         "Then its answers cannot be changed here any more, and can still be downloaded."
@@ -107,7 +104,6 @@ def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
 
 # --- from question to question --------------------------------------------------------------
 def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
-    """The questions in a row, each with a sign for how far it is."""
     places = [*range(len(exercises.questions)), len(exercises.questions)]
 
     def called(place: int) -> str:
@@ -149,7 +145,6 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
 
 
 def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
-    """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
 
     def give(answer: Any) -> None:
@@ -170,7 +165,6 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> 
 def _checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
-    """Check, hints and the solution, where it is for practice; back, and on."""
     mark, one = attempt.marks.get(question.id), {question.id}
 
     def press(
@@ -224,7 +218,6 @@ def _checking(
 
 
 def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
-    """The solution with its arithmetic, across the page."""
     about = (exercises.fingerprint, question.id)
     found = state.remembered(
         "exercise-solution", about, lambda: worked(question, exercises.table_of(question))
@@ -249,7 +242,6 @@ def _marked(mark: Mark, question: AnyQuestion) -> None:
 
 # --- handing in -----------------------------------------------------------------------------
 def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
-    """What was answered, with its points where it is for practice, and the file of answers."""
     if exercises.exam:
         _answered(exercises, view)
     else:
@@ -293,7 +285,6 @@ def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
 
 
 def _part(points: float, most: float) -> str:
-    """Some points of those that there are."""
     return f"{points:.4g} of {most:g}"
 
 
@@ -302,7 +293,6 @@ def _headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    """All points, with their reasons."""
     found = scored(view, exercises)
     st.subheader(f"{_part(found.points, found.most)} points")
     small_table(
@@ -317,7 +307,6 @@ def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
 
 
 def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
-    """Which questions of an exam are answered; their marks come later."""
     attempt = attempt_at(view, exercises)
     if attempt.closed:
         st.info(
@@ -337,7 +326,6 @@ def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
 
 # --- files -----------------------------------------------------------------------------------
 def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
-    """Another set, the one that comes with kanon, and answers that were saved."""
     left, right = st.columns(2, gap="medium")
     with left:
         json_field(

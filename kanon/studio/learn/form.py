@@ -92,7 +92,6 @@ def _draw_field(
 
 
 def _limit(field: FormField, name: str, number: type[int] | type[float], unit: float) -> Any:
-    """The least or greatest number; None without a limit."""
     if f"exclusive{name}" in field:
         return number(field[f"exclusive{name}"] + unit)
     return number(field[name.lower()]) if name.lower() in field else None

@@ -37,8 +37,6 @@ OWN = "own"  # what stands for the table that the session works on
 
 @dataclass(frozen=True, eq=False)
 class TableLesson:
-    """A lesson, and the table that it is of."""
-
     table: SmallTable
     lesson: Lesson
     key: str  # a fingerprint of all that both depend on
@@ -63,7 +61,6 @@ def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
 
 
 def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
-    """The strategies that can be chosen, and the one that is."""
     name = table_of(view)
     if name == OWN:
         usable = usable_strategies(
@@ -124,7 +121,6 @@ def told(
 
 
 def _content(work: Work, view: StepsView) -> dict[str, Any]:
-    """The plan for a table that comes with kanon."""
     preset, (_, k) = PRESETS[table_of(view)], largest_k(work, view)
     algorithm: dict[str, Any] = {"name": view.algorithm, **_guided(work, view)}
     if uses(view.algorithm, "node"):
@@ -142,7 +138,6 @@ def _guided(work: Work, view: StepsView) -> dict[str, Any]:
 
 
 def own_records(work: Work, what: str) -> MemoryTable:
-    """The records of the session's table, if they are in memory."""
     # What an engine holds is not even asked for its records that lack something.
     if isinstance(work.table.records, MemoryTable):
         kept = work.table.coarse_records
@@ -166,7 +161,6 @@ def exercise_table(work: Work, size: int) -> SmallTable:
 
 
 def _own_table(work: Work, view: StepsView) -> SmallTable:
-    """Some records of the session's table, with its roles and hierarchies."""
     kept = own_records(work, "a lesson")
     if kept.n_records < FEWEST:
         records = records_said(kept.n_records)
@@ -185,7 +179,6 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
 
 
 def settings_of_lesson(work: Work, found: TableLesson) -> PictureSettings:
-    """What a picture of a lesson says of itself."""
     lesson, task, classes = found.lesson, found.lesson.task, found.table.classes
     name = table_of(work.view(LessonsView).steps)
     led = Configuration(

@@ -20,7 +20,6 @@ from kanon.studio.widgets.tie_rule import tie_rule
 def draw_choices(
     work: Work, view: StepsView, places: Iterator[DeltaGenerator], unlike: StepsView | None = None
 ) -> None:
-    """Draw what a lesson has to choose, each in a place of its own."""
     second = unlike is not None
 
     def draw(

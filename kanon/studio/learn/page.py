@@ -64,7 +64,6 @@ _press = st.components.v2.component(
 
 
 def choices(work: Work) -> None:
-    """Which part of the page is open, and whether it is projected."""
     view = work.view(LessonsView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
@@ -87,14 +86,12 @@ def choices(work: Work) -> None:
 
 
 def _of_session(view: LessonsView) -> bool:
-    """Whether the page shows the table that the session works on, and room is for its line."""
     return not view.projected and {
         "steps": table_of(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
     }[view.part]  # fmt: skip
 
 
 def page() -> None:
-    """Draw the page."""
     about = _of_session(state.work().view(LessonsView))
     work = head("How does it work, step by step?", line=about)
     part, projected = work.view(LessonsView).part, work.view(LessonsView).projected

@@ -54,7 +54,6 @@ def player(view: StepsView, last: int) -> int:
 
 
 def _move(by: int, last: int) -> None:
-    """Go so many steps on from where one is, whatever is drawn by now."""
     _go(min(max(state.work().view(LessonsView).steps.step + by, 0), last))
 
 

@@ -33,7 +33,6 @@ _fit = st.components.v2.component(
 
 
 def project(on: bool = True) -> None:
-    """Show the page as one picture, or as it was."""
     state.change(replace(state.work().view(LessonsView), projected=on))
 
 
@@ -44,7 +43,6 @@ def stage(
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
 ) -> None:
-    """Draw what is projected: what happens, in a few words (``heading``) and in sentences."""
     title = escape(shortened(heading, _HEADING))
     with st.container(key="projector"):
         st.html(_STYLE)

@@ -73,13 +73,11 @@ def _put(value: object, *path: str | int, **shown: Any) -> None:
 
 
 def _put_list(items: Sequence[Draft], place: int, *path: str | int) -> None:
-    """Put other tables, questions or columns: what edits the cells begins anew."""
     shown = {"tables": {"table": place}, "questions": {"question": place}}.get(str(path[-1]), {})
     _put(items, *path, **shown, began=_view().began + 1)
 
 
 def _begin(draft: Draft, before: Sequence[Draft]) -> None:
-    """Go on with another draft; those before can be had back."""
     look(
         "editor", open=True, draft=draft, before=before, table=0, question=0,
         began=_view().began + 1, tried=Attempt(), checked=None,
@@ -87,12 +85,10 @@ def _begin(draft: Draft, before: Sequence[Draft]) -> None:
 
 
 def checked_draft(progress: Progress, draft: Draft) -> CheckedDraft:
-    """For a worker: a draft with the best answers that were found on the way."""
     return CheckedDraft(draft, checked_set(draft, progress))
 
 
 def checking_request(_: Work, draft: Draft) -> Request:
-    """Check a draft: its best answers may take seconds to find."""
     return Request(
         "exercises", checked_draft, (draft,),
         lambda work, found: with_look(work, "editor", checked=found),
@@ -109,13 +105,11 @@ def _use(exercises: ExerciseSet) -> None:
 
 
 def _is_own(draft: Draft) -> bool:
-    """Whether records of a table of one's own are in it."""
     return any(table["own"] for table in draft["tables"])
 
 
 # --- the page -------------------------------------------------------------------------------
 def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
-    """The buttons that open the editor."""
     before = view.before if view.draft is None else (view.draft, *view.before)
     own = exercises.fingerprint in view.own_sets
     with st.container(horizontal=True):
@@ -174,7 +168,6 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
 
 
 def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:
-    """Remove a table, a question or a column."""
     st.button(
         label,
         icon=":material/delete:",
@@ -187,7 +180,6 @@ def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | 
 
 # --- tables ---------------------------------------------------------------------------------
 def _tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
-    """Draw the tables; the draft with what was typed in the one that is shown."""
     tables = draft["tables"]
     place = min(view.table, len(tables) - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -222,8 +214,6 @@ def _tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
 
 
 def _sources(view: EditorView, opened: ExerciseSet) -> None:
-    """A button per table that can be taken."""
-
     def offer(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
         st.button(plain(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how)
 
@@ -272,7 +262,6 @@ def _add_table(make: Callable[[], Draft]) -> None:
 
 
 def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
-    """The fields of each column, as many side by side as find room."""
     path = ("tables", place, "columns")
     for first in range(0, len(columns), 3):
         for cell, at in zip(st.columns(3), range(first, len(columns)), strict=False):
@@ -297,7 +286,6 @@ def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
 
 
 def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
-    """What is wrong with a tree; of an empty one, the values to begin with."""
     try:
         tree = tree_of(column)
     except KanonError as error:
@@ -316,7 +304,6 @@ def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
 
 
 def _records(view: EditorView, place: int, table: Draft) -> Draft:
-    """The records, to type or to paste from a spreadsheet; the table with them."""
     columns = {str(at): column for at, column in enumerate(table["columns"])}
     typed = typed_table(
         "set-records", (view.began, place),
@@ -335,7 +322,6 @@ def _records(view: EditorView, place: int, table: Draft) -> Draft:
 
 # --- questions ------------------------------------------------------------------------------
 def _questions(view: EditorView, draft: Draft) -> None:
-    """Draw the questions, and the fields of the one that is shown."""
     place, questions = view.question, draft["questions"]
     count = len(questions)
     if count:
@@ -387,7 +373,6 @@ def _questions(view: EditorView, draft: Draft) -> None:
 
 
 def _choices(draft: Draft, question: Draft) -> Choices:
-    """What the fields of a question can be chosen from."""
     tables = {table["name"]: table for table in draft["tables"]}
     columns = tables.get(question["table"], {"columns": []})["columns"]
     return {
@@ -412,7 +397,6 @@ def _highest_level(column: Draft) -> int:
 
 
 def _preview(view: EditorView, draft: Draft) -> None:
-    """A question exactly as a student sees it."""
     place = view.question
     with st.container(border=True):
         st.caption("As a student sees it")
@@ -432,7 +416,6 @@ def _preview(view: EditorView, draft: Draft) -> None:
 
 # --- check and use --------------------------------------------------------------------------
 def _finish(work: Work, view: EditorView, draft: Draft) -> None:
-    """Check the set, open it here, save it."""
     found = view.checked
     ready = found.exercises if found is not None and found.draft == draft else None
     first = "Check the set first."

@@ -35,8 +35,6 @@ class Beside:
 
 @dataclass(frozen=True)
 class StepsView:
-    """The part Step by step."""
-
     algorithm: str = "gaa"
     table: str = ""  # of kanon, `own`, or empty: where the algorithm is seen best
     records: int = 12  # of the session's table, 6 to 30
@@ -51,8 +49,6 @@ class StepsView:
 
 @dataclass(frozen=True)
 class AttackView:
-    """Which attack is played out, and how far it has come."""
-
     kind: str = "linkage"
     own: bool = False  # attack the release of the session
     person: int | None = None  # by place; None: whom it tells most about
@@ -62,8 +58,6 @@ class AttackView:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What one student does with one set."""
-
     answers: Mapping[str, Any] = field(default_factory=dict)  # by question, as files hold them
     marks: Mapping[str, Mark] = field(default_factory=dict)  # of answers that did not change since
     hinted: frozenset[str] = frozenset()  # questions whose hint is visible
@@ -84,8 +78,6 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class ExercisesView:
-    """The exercise set: what was answered, checked, and shown."""
-
     opened: ExerciseSet | None = None
     place: int = 0  # after the last question comes handing in
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by the fingerprint of the set
@@ -106,8 +98,6 @@ class CheckedDraft:
 
 @dataclass(frozen=True, eq=False)
 class EditorView:
-    """The exercise set in the making."""
-
     open: bool = False
     draft: Draft | None = None
     before: tuple[Draft, ...] = ()  # those replaced, the last one first
@@ -122,8 +112,6 @@ class EditorView:
 
 @dataclass(frozen=True)
 class LessonsView(SessionPart):
-    """What is shown."""
-
     part: LessonsPart = "steps"
     projected: bool = False  # whether the page is one picture for a projector
     steps: StepsView = field(default_factory=StepsView)
@@ -140,12 +128,10 @@ class LessonsView(SessionPart):
 
 
 def with_look(work: Work, part: str, **fields: Any) -> Work:
-    """The work with something else shown in a part of the page."""
     lessons = work.view(LessonsView)
     shown = replace(getattr(lessons, part), **fields)
     return work.with_parts(replace(lessons, **{part: shown}))
 
 
 def look(part: str, **fields: Any) -> None:
-    """Show something else in a part of the page."""
     state.change(with_look(state.work(), part, **fields).view(LessonsView))

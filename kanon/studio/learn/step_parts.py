@@ -41,13 +41,11 @@ def draw_picture(found: TableLesson, at: int, own: bool, side: str = "") -> None
 
 
 def step_records(found: TableLesson, at: int) -> str:
-    """The records after a step, as HTML."""
     steps = found.lesson.steps
     return records_sheet(found.table, steps[at].recoding, steps[max(at - 1, 0)].recoding)
 
 
 def draw_records(found: TableLesson, at: int, own: bool, side: str = "") -> None:
-    """The records after a step, and their download."""
     st.html(step_records(found, at))
     data_button(
         "Records",

@@ -52,7 +52,6 @@ _CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
-    """The records after a step."""
     whole = Recoding.from_targets(table.classes, table.classes.nodes)
     first, earlier, now = (records_table(table, one) for one in (whole, before, recoding))
     rows = []
@@ -126,7 +125,6 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
 
 
 def _cell(old: object, new: object, changed: bool) -> str:
-    """A value as it is now, and what it was in the table."""
     if old == new:
         was = ""
     else:
@@ -156,7 +154,6 @@ def sheet(
 
 
 def _badge(number: int) -> str:
-    """The number of a class on its colour."""
     light = class_colour(number)
     dark = on_dark(light)  # as in the pictures
     return (

@@ -53,7 +53,6 @@ _WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 
 
 def show_steps(work: Work) -> None:
-    """Draw the lesson of an algorithm."""
     view = work.view(LessonsView).steps
     projected = work.view(LessonsView).projected
     if not projected:
@@ -79,7 +78,6 @@ def show_steps(work: Work) -> None:
 
 # --- what is told ---------------------------------------------------------------------------
 def _choices(work: Work, view: StepsView) -> None:
-    """One row: table, algorithm, metric, strategy, k; another for records of one's own."""
     own = table_of(view) == OWN
     places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
     titles = {name: one.title for name, one in PRESETS.items()}
@@ -115,7 +113,6 @@ def _choices(work: Work, view: StepsView) -> None:
 
 
 def _records(work: Work, view: StepsView) -> None:
-    """Which records of the session's table the lesson is about."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = max(min(MOST, work.table.records.n_records), FEWEST)
         st.number_input(
@@ -156,7 +153,6 @@ def _records(work: Work, view: StepsView) -> None:
 
 # --- a step ---------------------------------------------------------------------------------
 def _draw_step(work: Work, found: TableLesson, at: int, own: bool) -> None:
-    """A step: what happens, the picture beside the records, the arithmetic, the numbers."""
     lesson, about = found.lesson, f"{found.key}-{at}"
     step = lesson.steps[at]
     st.subheader(plain(_heading(lesson, at)))
@@ -187,7 +183,6 @@ def _draw_step(work: Work, found: TableLesson, at: int, own: bool) -> None:
 
 
 def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> None:
-    """The same as one picture that fills the window."""
     lesson = found.lesson
     step = lesson.steps[at]
     sums = "".join(
@@ -210,7 +205,6 @@ def _heading(lesson: Lesson, at: int) -> str:
 
 
 def _weighed(found: TableLesson, at: int) -> list[str]:
-    """What was weighed in a step: a table per choice."""
     lesson = found.lesson
     second = {"l": "l left ↑", "t": "t left ↓", "k": "k left ↑"}.get(
         LOOKS_AT[lesson.task.strategy], ""
@@ -222,7 +216,6 @@ def _weighed(found: TableLesson, at: int) -> list[str]:
 
 
 def _numbers(lesson: Lesson, at: int) -> list[Number]:
-    """What the table amounts to now."""
     n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
     metric = plain(lesson.metric.card.title)
     told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)

@@ -27,7 +27,6 @@ _MOST_NAMED = 20  # so many odd files are named above the table, which has all
 
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
-    """The files to hand out, and the marks of a class."""
     editor = work.view(LessonsView).editor
     left, right = st.columns(2, gap="medium")
     with left:
@@ -91,7 +90,6 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
 
 # --- the marks of a class -------------------------------------------------------------------
 def _class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
-    """The marks per student and per question, and what is odd."""
     failed = int((marks.files["problem"] != "").sum())
     marked = counted(len(marks.files) - failed, "file marked", "files marked")
     st.markdown(f"{marked}, {failed} not." if failed else f"{marked}.")
@@ -112,7 +110,6 @@ def _class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
 
 
 def _odd(marks: ClassMarks) -> None:
-    """The files that the teacher should look at, and why."""
     files = marks.files
     odd = files[(files["problem"] != "") | (files["remark"] != "")]
     lines = [

@@ -63,14 +63,11 @@ def beside_of(view: StepsView) -> StepsView:
 
 
 def two_of(work: Work) -> Two:
-    """The two lessons of the page's settings."""
     view = work.view(LessonsView).steps
     return Two((_told(work, SIDES[0], view), _told(work, SIDES[1], beside_of(view))))
 
 
 def _told(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
-    """A lesson of its own settings, kept under the name of its side."""
-
     def remember(name: str, key: Hashable, make: Callable[[], TableLesson]) -> TableLesson:
         return state.remembered(f"{name}-{side}", key, make)
 
@@ -81,7 +78,6 @@ def _told(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
 
 
 def showing(work: Work, view: StepsView) -> Work:
-    """The work as if that were shown."""
     return work.with_parts(replace(work.view(LessonsView), steps=view))
 
 

@@ -59,7 +59,6 @@ _ENDINGS = {
 
 
 def beside_choices(work: Work, view: StepsView) -> None:
-    """The switch for a second lesson, and its choices below those of the first."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.toggle(
             "Compare with another",
@@ -73,7 +72,6 @@ def beside_choices(work: Work, view: StepsView) -> None:
 
 
 def show_two(work: Work) -> None:
-    """Draw both lessons, and the one player that moves them."""
     two, view = two_of(work), work.view(LessonsView).steps
     at = player(view, two.last) if two.last >= 0 else 0
     two_steps(work, two, at)
@@ -115,7 +113,6 @@ def two_steps(work: Work, two: Two, at: int) -> None:
 
 # --- what is compared -----------------------------------------------------------------------
 def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
-    """Where the two differ for the first time, how they end, and what is kept equal."""
     one, other = (names_of(work, *each, brief=True) for each in (views, views[::-1]))
     if not one:
         st.info(
@@ -132,7 +129,6 @@ def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) 
 
 
 def _parted(pair: SideBySide, one: str, other: str) -> str:
-    """The same up to where, and what each does then."""
     place = pair.parting
     if place is None:
         return f"{one} and {other} have the same classes all along."
@@ -149,7 +145,6 @@ def _parted(pair: SideBySide, one: str, other: str) -> str:
 
 
 def _does(name: str, step: Step) -> str:
-    """What one of them does in a step."""
     if isinstance(step.detail, Merge):
         return f"{name} takes “{step.detail.picked.label}” with “{step.detail.partner.label}”"
     return f"{name} has “{step.heading}”"
@@ -157,7 +152,6 @@ def _does(name: str, step: Step) -> str:
 
 # --- a side ---------------------------------------------------------------------------------
 def _said(found: TableLesson, at: int) -> None:
-    """What happens in the step."""
     lesson = found.lesson
     step, last = lesson.steps[at], len(lesson.steps) - 1
     heading = f"Step {at} of {last}: {step.heading}"
@@ -165,7 +159,6 @@ def _said(found: TableLesson, at: int) -> None:
 
 
 def _numbers(found: TableLesson, at: int) -> None:
-    """What the table amounts to after it."""
     lesson = found.lesson
     now = lesson.steps[at].numbers
     st.markdown(

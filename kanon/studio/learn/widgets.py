@@ -16,13 +16,10 @@ from kanon.teaching.exercises import MEGABYTES
 def icon_button(
     label: str, icon: str, key: str, press: Callable[..., None], *args: Any, **how: Any
 ) -> None:
-    """Draw a button; ``press`` is called with ``args``."""
     st.button(label, icon=f":material/{icon}:", key=key, on_click=press, args=args, **how)
 
 
 def json_field(label: str, key: str, take: Callable[[Any], object], **how: Any) -> None:
-    """Draw a field for files of exercises; ``take`` gets what was put in."""
-
     def changed() -> None:
         given = state.typed(key)
         if given:

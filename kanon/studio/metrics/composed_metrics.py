@@ -30,7 +30,6 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
 
 
 def of_phases(intermediate: str, multiplier: str) -> Metric:
-    """The metric of two phases, before it has a name."""
     return composed_metrics({"": _part(intermediate, multiplier)})[""]
 
 

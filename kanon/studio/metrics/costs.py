@@ -28,8 +28,6 @@ from kanon.studio.widgets.tree_edits import picture
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """The matrices of one column, by one metric or two."""
-
     tree: Hierarchy
     metrics: tuple[Metric, ...]
     weights: tuple[np.ndarray, ...]  # per metric those on the edges of the tree
@@ -38,7 +36,6 @@ class Costs:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The nodes in rows and columns."""
         return self.matrices[0].labels
 
     @property
@@ -64,16 +61,13 @@ class Costs:
 
     @property
     def titles(self) -> list[str]:
-        """What the metrics are called."""
         return [metric.card.title for metric in self.metrics]
 
     @property
     def shown(self) -> list[CostMatrix]:
-        """The matrices in their own units or as shares."""
         return [as_share(one) if self.view.share else one for one in self.matrices]
 
     def sentences(self) -> list[str]:
-        """How the cost of the cell adds up, a line per metric, and its share and difference."""
         cell, percent = self.cell, self.view.share
         costs = [float(one.values[cell]) for one in self.shown]
         unit = " %" if percent else ""
@@ -95,7 +89,6 @@ class Costs:
         return found
 
     def explained(self) -> list[str]:
-        """What a difference is, and what shares are: where they are shown."""
         said = []
         if self.view.mode == "difference":
             first, second = self.titles
@@ -124,7 +117,6 @@ class Costs:
         return said
 
     def figure(self) -> go.Figure:
-        """The heat maps."""
         apart = self.view.mode == "difference"
         if apart:
             one, other = self.matrices
@@ -142,7 +134,6 @@ class Costs:
         )
 
     def table(self) -> pd.DataFrame:
-        """The numbers behind the picture: in the metrics' own units, or as shares."""
         if self.view.mode == "difference":
             return matrix_table(difference(*self.shown)).reset_index()
         tables = [matrix_table(matrix).reset_index() for matrix in self.shown]
@@ -152,7 +143,6 @@ class Costs:
         return pd.concat([table.assign(metric=metric.name) for metric, table in named])
 
     def drawing(self, work: Work, column: str) -> dict[str, Any]:
-        """The tree with the path of the cell lit up, by the first metric."""
         data = picture(work, column, work.table.choices[column], editable=False, shown="")
         return {
             **data,
@@ -167,7 +157,6 @@ class Costs:
 
 
 def view_of(work: Work) -> MatrixView:
-    """How the matrices are shown, with metrics that can be: those asked for, or a start."""
     view, usable = work.view(MatrixView), usable_metrics(work)
     start = work.settings.metric if work.settings.metric in usable else "nllm"
     return replace(
@@ -179,7 +168,6 @@ def view_of(work: Work) -> MatrixView:
 
 
 def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
-    """The cost matrices of a column."""
     names = [view.first]
     if view.mode != "one":
         names.append(view.second)

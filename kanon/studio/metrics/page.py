@@ -47,12 +47,10 @@ MULTIPLIER_NAMES = {
 
 
 def take_view(**fields: Any) -> None:
-    """Change how the matrices are shown."""
     state.change(replace(state.work().view(MatrixView), **fields))
 
 
 def choices(work: Work, column: str, view: MatrixView) -> None:
-    """Which column, how many metrics, which."""
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
         st.selectbox(
@@ -98,7 +96,6 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
 
 
 def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None:
-    """For a large hierarchy: which group the matrix shows."""
     if tree.n_nodes <= LARGEST_MATRIX:
         return
     groups = drillable(tree)
@@ -135,7 +132,6 @@ def cell_choice(work: Work, costs: Costs) -> None:
 
 
 def take_end(end: int, costs: Costs, chosen: int) -> None:
-    """Look at the cell with another row or column."""
     row, column = costs.cell
     if end == 0:
         pick(chosen, column, costs.labels)
@@ -144,12 +140,10 @@ def take_end(end: int, costs: Costs, chosen: int) -> None:
 
 
 def pick(row: int, column: int, labels: Sequence[str]) -> None:
-    """Look at another cell."""
     take_view(cell=(labels[row], labels[column]))
 
 
 def matrices(work: Work, column: str, view: MatrixView) -> None:
-    """The matrices, and the tree with the path of a cell lit up."""
     trees = work.table.trees
     tree = trees[column]
     narrowed(work, column, tree, view)
@@ -187,7 +181,6 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
 
 
 def compose(work: Work) -> None:
-    """A metric of one's own from the two phases."""
     st.subheader("Compose a metric")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
@@ -232,7 +225,6 @@ def keep_metric(field: str) -> None:
 
 
 def attribute_weights(work: Work) -> None:
-    """How much losing a column hurts."""
     st.subheader("How much does losing a column hurt?")
     st.caption(
         "A column with 2 counts twice while partners are chosen, so that less of it is lost; "
@@ -255,12 +247,10 @@ def attribute_weights(work: Work) -> None:
 
 
 def take_weight(name: str, key: str) -> None:
-    """Count a column more or less."""
     state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("What does blurring cost?", aloud=True)
     if not work.table.trees:
         st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")

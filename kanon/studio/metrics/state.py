@@ -8,8 +8,6 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True)
 class MatrixView(SessionPart):
-    """How the cost matrices of a column are shown, two side by side or as their difference."""
-
     mode: Literal["one", "two", "difference"] = "one"
     first: str = ""  # empty for the metric that guides
     second: str = "total"

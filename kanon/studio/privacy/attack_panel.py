@@ -41,7 +41,6 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 def attack(
     work: Work, result: Result, done: Run, column: str | None, k: int
 ) -> tuple[list[str], dict[str, str]]:
-    """A linkage attack on the user's own table."""
     classes, released = done.prepared.classes, done.recoding.released
     known = known_used(work.view(PrivacyView), classes)
     person = state.remembered(
@@ -88,7 +87,6 @@ def facts_known(
     offered: Mapping[str, Sequence[str]],
     person: Mapping[str, str],
 ) -> None:
-    """What is known, and of whom; for each fact, the values that occur."""
     known = list(offered)
     st.multiselect(
         "Known",
@@ -116,22 +114,18 @@ def facts_known(
 
 
 def look(**fields: Any) -> None:
-    """Look at something else on this page."""
     state.change(replace(state.work().view(PrivacyView), **fields))
 
 
 def know_of(person: Mapping[str, str], value: Any) -> None:
-    """Other facts about the same person."""
     look(known=tuple(value), person=person)
 
 
 def know(person: Mapping[str, str], name: str, value: Any) -> None:
-    """Another value of the person that is looked for."""
     look(person={**person, name: value})
 
 
 def take_random(classes: EquivalenceClasses, known: Sequence[str]) -> None:
-    """Look for another person of the table."""
     look(person=somebody(classes, known, np.random.default_rng()))
 
 
@@ -145,7 +139,6 @@ def attacked(
     after: Match,
     baseline: Match,
 ) -> None:
-    """How the sensitive values are spread among the records that match."""
     sensitive = classes.sensitive_named(column)
     series = {"table": baseline.counts, "before": before.counts, "after": after.counts}
     table = distribution_table(sensitive.values, sensitive.numeric, series, most=12)

@@ -20,8 +20,6 @@ FIRST_KNOWN = 3  # so many quasi-identifiers are known at first: a neighbour kno
 
 @dataclass(frozen=True)
 class PrivacyView(SessionPart):
-    """What the page Privacy looks at."""
-
     by: str = "entropy_l"  # the level that the classes are sorted by
     extra: tuple[str, ...] = ()  # the levels shown beside it
     chosen: tuple[str, ...] | None = None  # released tuple of the class shown; None: the worst
@@ -92,7 +90,6 @@ def occurring(classes: EquivalenceClasses, attribute: str) -> list[str]:
 
 
 def facts(person: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
-    """What the attacker knows of a person."""
     return {name: person[name] for name in known}
 
 
@@ -103,7 +100,6 @@ def baseline_of(sensitive: Sensitive) -> Match:
 
 
 def about_person(before: Match, after: Match, baseline: Match | None, suppressed: int) -> list[str]:
-    """What an attacker learns of one person, before and after the release, in sentences."""
     sentences = [
         f"**Before:** {_found(before)}",
         f"**After:** {_found(after)}",
@@ -153,14 +149,12 @@ def _found(match: Match) -> str:
 
 
 def matching_said(match: Match) -> str:
-    """How many records match, and of how many persons they are where that is known."""
     if match.persons is None:
         return records_said(match.records)
     return f"{records_said(match.records)} of {number_said(match.persons, 'persons')}"
 
 
 def _values(match: Match, most: int = 3) -> str:
-    """The best guesses, as they stand in a sentence."""
     shown = [f"“{plain(shortened(value))}”" for value in match.guesses[:most]]
     more = len(match.guesses) - len(shown)
     if more:
@@ -177,7 +171,6 @@ def about_everybody(
     after: Linkage,
     baseline: Match | None,
 ) -> str:
-    """What the same knowledge reveals about everyone in the table, in a sentence."""
     figures = {
         "what": plain(", ".join(known)) if known else "nothing",
         "before": percent(100 * before.singled_out),

@@ -38,7 +38,6 @@ LEVELS: Mapping[str, ClassMeasure] = {one.name: one for one in class_measures() 
 
 
 def levels_offered(sensitive: Sensitive) -> list[str]:
-    """The levels that an attribute has, those that are always listed first."""
     first = ["entropy_l", "t_variational", "alpha"]
     return [
         name
@@ -48,7 +47,6 @@ def levels_offered(sensitive: Sensitive) -> list[str]:
 
 
 def number_format(measure: ClassMeasure) -> str:
-    """How a list writes a measure."""
     return "%.1f" if measure.unit == "%" else "%d" if measure.whole else "%g"
 
 
@@ -111,7 +109,6 @@ def class_named(
 
 # --- sentences ------------------------------------------------------------------------------
 def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
-    """What is known of the people in one class."""
     sensitive = released.sensitive_named(column).folded
     one = sensitive.only(np.array([position]))
     size, most = int(one.sizes[0]), int(one.count.max())
@@ -131,7 +128,6 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
 
 
 def what_it_means(released: EquivalenceClasses, column: str) -> str:
-    """What the worst class gives away, for the person who signs; never a verdict."""
     sensitive = released.sensitive_named(column).folded
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
@@ -179,7 +175,6 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
 
 # --- numbers --------------------------------------------------------------------------------
 def of_attribute(done: Run, column: str) -> list[Number]:
-    """What the worst class of a release says about a sensitive attribute."""
     sensitive = done.recoding.released.sensitive_named(column).folded
     values = int(np.count_nonzero(sensitive.total))
     fewest = int(distinct_l_diversity.each(sensitive).min())
@@ -211,7 +206,6 @@ def threshold_text(threshold: float) -> str:
 def of_risk(
     released: EquivalenceClasses, original: EquivalenceClasses, threshold: float
 ) -> list[Number]:
-    """How easily the persons of a release are found, and how many were unique before."""
     risk = prosecutor(released, threshold)
     if risk is None:
         return []

@@ -60,7 +60,6 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
 
 
 def how_found(released: EquivalenceClasses, threshold: float) -> str:
-    """The risk of being found, with the numbers of this release."""
     risk = prosecutor(released, threshold)
     if risk is None:
         return ""
@@ -92,12 +91,10 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
 
 
 def _source(described: str) -> str:
-    """The reference of a module's own description, on one line."""
     return " ".join(described.partition(".. [1]")[2].split()).rstrip(".")
 
 
 def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
-    """What counts as a match, with the facts of the person that is looked for."""
     listed = ", ".join(
         f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
     )

@@ -49,7 +49,6 @@ from kanon.studio.widgets.result import choose_k, in_columns, notice, release_sh
 
 
 def lacking(work: Work, stale: bool) -> None:
-    """What is missing, with the one click that gives it."""
     if not work.table.sensitive_columns:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
@@ -63,7 +62,6 @@ def lacking(work: Work, stale: bool) -> None:
 
 
 def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None) -> None:
-    """l and t against k, and the slider under them."""
     curves = result.solution.curves
     if column is not None and curves is not None:
         level_charts(result, curves, done, k, column)
@@ -83,7 +81,6 @@ def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None)
 
 
 def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, column: str) -> None:
-    """l and t of the worst class against k, side by side."""
     columns = [each.name for each in done.prepared.classes.sensitive]
     diverse, distance = state.remembered(
         "levels", (result.settings, column), lambda: levels_along(curves, column, columns)
@@ -116,7 +113,6 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
 
 
 def numbers_of(work: Work, done: Run, column: str | None) -> None:
-    """What the worst class gives away, and how easily records are found."""
     released, threshold = done.recoding.released, work.view(PrivacyView).threshold
     if column is not None:
         st.markdown(f"**Learning the value: {plain(column)}**")
@@ -136,7 +132,6 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
 
 
 def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> int:
-    """The worst classes, and one of them: its distribution and its records."""
     released, looking = done.recoding.released, work.view(PrivacyView)
     sensitive = released.sensitive_named(column)
     offered = levels_offered(sensitive)
@@ -203,7 +198,6 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
 
 
 def one_class(result: Result, done: Run, column: str, k: int, position: int) -> None:
-    """The distribution of the sensitive attribute in a class against the table, and its records."""
     released = done.recoding.released
     sensitive = released.sensitive_named(column)
     label = released_label(released, position)
@@ -242,13 +236,11 @@ def one_class(result: Result, done: Run, column: str, k: int, position: int) -> 
 
 
 def records_of(done: Run, position: int) -> tuple[Styler, Styler, int]:
-    """The records of a class, before and after, as many as are shown."""
     before, after = before_and_after(done, position=position)
     return before, after, len(after.data)
 
 
 def found_out(work: Work, result: Result) -> None:
-    """Everything about the release for the k that can be shown."""
     k, done = release_shown(work, result)
     released = done.recoding.released
     if not released.n_classes:
@@ -271,7 +263,6 @@ def found_out(work: Work, result: Result) -> None:
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("What can still be found out about someone?", aloud=True)
     stale = outdated(work)
     unready(work)

@@ -25,7 +25,6 @@ from kanon.studio.widgets.uploads import upload_field
 
 
 def population(work: Work, result: Result, done: Run, k: int) -> None:
-    """Who else could it be: the population that the persons of the table come from."""
     classes, released = done.prepared.classes, done.recoding.released
     st.markdown(
         "An attacker who does not know whether somebody is in the table has to reckon with "

@@ -62,19 +62,16 @@ LONG = ("purpose", "remarks")
 
 
 def change(**parts: Any) -> None:
-    """Change what the page shows."""
     state.change(replace(state.work().view(ReportView), **parts))
 
 
 def take_text(name: str, value: str) -> None:
-    """Keep what was typed."""
     state.change(
         replace(state.work().purpose, texts={**state.work().purpose.texts, name: value or ""})
     )
 
 
 def field(name: str) -> None:
-    """The field of one text."""
     text = state.work().purpose.texts.get(name, "")
     how = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
     if name in LONG:
@@ -101,7 +98,6 @@ def texts() -> Words | None:
 
 
 def choices(work: Work, fresh: bool) -> None:
-    """The form, the k, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "Form",
@@ -146,7 +142,6 @@ def choices(work: Work, fresh: bool) -> None:
 
 
 def notice(work: Work, stale: bool) -> None:
-    """That there is no report yet, or that it is an old one, which then looks old."""
     making = "reporting" in work.running
     with st.container():  # always there, so that the report stays where it is
         kept = classes_kept(work)
@@ -164,7 +159,6 @@ def notice(work: Work, stale: bool) -> None:
 
 
 def verdict(report: Report | PublicReport) -> None:
-    """The sentence to sign, what was required beside what was reached, and plain words."""
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
@@ -188,7 +182,6 @@ def verdict(report: Report | PublicReport) -> None:
 def downloads(
     work: Work, reported: Report, report: Report | PublicReport, words: Words, stale: bool
 ) -> None:
-    """The report, its numbers, and what makes it again on the command line."""
     view, file = work.view(ReportView), handed_out(work, reported)
     about = f"{reported.plan}|{reported.made}|{words}|{view.public}|{view.publish}|{file}"
     form = "publication" if view.public else "internal"
@@ -244,7 +237,6 @@ def downloads(
 
 
 def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
-    """The report itself, as it opens."""
     st.toggle(
         "Preview",
         **bound("report-preview", work.view(ReportView).preview, "preview", into=ReportView),
@@ -281,7 +273,6 @@ def earlier_releases(work: Work) -> None:
 
 
 def _row(line: Mapping[str, Any]) -> dict[str, str]:
-    """A line as a row of the table."""
     return {
         "When (UTC)": plain(line["when"][:19].replace("T", " ")),
         "Who": plain(line["who"]),
@@ -299,7 +290,6 @@ def _said(one: Mapping[str, Any]) -> str:
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("What goes on file about this release?")
     unready(work)
     stale = outdated_report(work)

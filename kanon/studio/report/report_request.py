@@ -37,14 +37,12 @@ def plan_of_report(work: Work) -> Plan:
 
 
 def report_request(work: Work) -> Request:
-    """Make the report of the current settings."""
     context, people = context_of_report(work)
     plan = plan_of_report(work)
     return reporting(work, plan, context, people, people_of_report(work))
 
 
 def outdated_report(work: Work) -> bool:
-    """Whether the report on screen is of another plan, purpose or population than those of now."""
     if work.findings.reported is None:
         return False
     report = work.findings.reported
@@ -56,13 +54,11 @@ def outdated_report(work: Work) -> bool:
 
 
 def report_depends_on(work: Work) -> tuple[str, Context | None, Origin | None]:
-    """The plan, the purpose and the fingerprint of the population that are chosen now."""
     context, _ = context_of_report(work)
     return canonical_plan(plan_of_report(work)), context, people_of_report(work)
 
 
 def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
-    """What the report says the release is for, if it does, and the population that counts."""
     if not work.view(ReportView).in_context:
         return None, None
     return work.purpose.context, work.purpose.people_counted
@@ -101,7 +97,6 @@ def words_file(words: Words) -> str:
 
 
 def what_is_in_it(report: Report) -> str:
-    """The sections of a report, in a sentence."""
     tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not one.chosen for one in tried)
     return (

@@ -9,8 +9,6 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True)
 class ReportView(SessionPart):
-    """How the report is made and shown."""
-
     public: bool = False  # whether the form for publication is wanted
     publish: tuple[str, ...] = ()  # the names of the figures of the table published in it
     preview: bool = False  # whether the report is shown on the page

@@ -20,7 +20,6 @@ class SettingsChange:
     changed: Mapping[tuple[type[SessionPart], str], tuple[Any, Any]]
 
     def undo(self, work: Work) -> Work:
-        """The work with the settings as they were before."""
         for (kind, name), (before, _) in self.changed.items():
             work = work.with_parts(replace(work.view(kind), **{name: before}))
         return work
@@ -60,7 +59,6 @@ def still_stands(work: Work, change: SettingsChange | None) -> bool:
 
 
 def made_with(now: Work, doing: str, began: Work) -> Work:
-    """The work with a note of what was chosen when what is there now was begun."""
     chosen = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
     return replace(now, made_with={**now.made_with, doing: chosen})
 

@@ -37,8 +37,6 @@ from kanon.sources.coverage import lacking_values, with_missing_leaf
 
 
 class BuilderField(NamedTuple):
-    """What is typed for a builder: its name, its label, and how it is asked for."""
-
     name: str
     label: str
     kind: Literal["text", "lines", "choice"] = "text"
@@ -48,8 +46,6 @@ class BuilderField(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A way to make a hierarchy: what it is called, what it does, what is typed for it."""
-
     title: str
     about: str
     parameters: tuple[BuilderField, ...] = ()
@@ -177,7 +173,6 @@ class HierarchyChoice:
 
     @property
     def unused(self) -> list[str]:
-        """The leaves that stand for no record."""
         if self.tree is None:
             return []
         leaves = self.tree.labels[: self.tree.n_leaves]
@@ -236,13 +231,11 @@ def choose(
 
 
 def remade(choice: HierarchyChoice, column: str, values: ValueCounts) -> HierarchyChoice:
-    """The same choice for the records as they are now."""
     made = choose(choice.builder, choice.typed, column, values)
     return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
 
 
 def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
-    """The choice with a tree, and with what that tree lacks of the column."""
     lacking = lacking_values(choice.counts, tree)
     if lacking:
         problem = (
@@ -265,12 +258,10 @@ def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ())
 
 
 def imported(name: str, found: HierarchyFile, column: str, values: ValueCounts) -> HierarchyChoice:
-    """The choice of a hierarchy that was read from a file already."""
     return choose("file", {"name": name, "imported": found}, column, values)
 
 
 def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
-    """The choice that a new table starts with: suggested, shown, and the user's to change."""
     texts = values.texts
     builder = suggest_builder(texts, values.chosen).builder
     choice = choose(builder, starting_text(builder, values), column, values)
@@ -287,7 +278,6 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
 
 
 def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) -> bool:
-    """Whether a choice is still the one that a new table with its values starts with."""
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
     first = start_with(column, ValueCounts(counts, chosen=kind))
     return (first.builder, first.typed) == (choice.builder, choice.typed)
@@ -315,7 +305,6 @@ def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
 
 
 def with_tree(name: str, content: bytes, column: str, values: ValueCounts) -> HierarchyChoice:
-    """The choice of a file that comes with a sample."""
     return choose("file", {"name": name, "content": content}, column, values)
 
 
@@ -443,7 +432,6 @@ _TREES: Mapping[str, Callable[[Mapping[str, Any], ValueCounts], Hierarchy]] = {
 
 
 def _numbers(what: str, text: object, example: str) -> list[float]:
-    """Numbers with commas between."""
     try:
         found = [float(part) for part in str(text).split(",") if part.strip()]
     except ValueError:

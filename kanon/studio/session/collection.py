@@ -29,7 +29,6 @@ class EarlierRelease:
 
     @classmethod
     def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
-        """A release that was made with those settings, and whatever its plan requires."""
         plan = done.prepared.plan
         key = fingerprint_of(settings, plan.privacy, plan.order)
         return cls(key, title, Release.of(done))
@@ -37,8 +36,6 @@ class EarlierRelease:
 
 @dataclass(frozen=True, eq=False)
 class NamedConfiguration:
-    """A configuration kept under a name, whatever is chosen afterwards."""
-
     title: str  # Its name
     plan: Plan  # All that it is, and its hierarchies as they were then
     trees: Mapping[str, Hierarchy]

@@ -21,7 +21,6 @@ def counted_table(work: Work) -> StoredTable | None:
 
 
 def counted_by(work: Work) -> str:
-    """What the classes of the table depend on."""
     table = work.table
     return repr((work.version, table.dropped > 0, table.quasi_identifiers))
 
@@ -40,7 +39,6 @@ def classes_kept(work: Work) -> int | None:
 
 
 def said_kept(number: int) -> str:
-    """That so many classes stay where they are."""
     return (
         f"The quasi-identifiers of this table have {thin(number)} different combinations of "
         f"values, and {thin(settings().classes)} come here at most (setting classes): they stay "
@@ -49,7 +47,6 @@ def said_kept(number: int) -> str:
 
 
 def check_classes_here(work: Work) -> None:
-    """Check that the classes of the table come here."""
     if uncounted(work):
         raise PlanError(
             "The classes of this table are not counted yet, and they may be too many to come here."

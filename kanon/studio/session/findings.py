@@ -48,8 +48,6 @@ class EngineFindings:
 
 @dataclass(frozen=True, eq=False)
 class EngineRelease:
-    """A release that an engine made and wrote."""
-
     plan: Plan  # What it was made by, and a fingerprint of that
     settings: str
     found: EngineFindings  # What is known of it
@@ -59,8 +57,6 @@ class EngineRelease:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A finished run, and the settings that it was made with."""
-
     prepared: PreparedRun
     solution: Solution
     settings: str
@@ -87,8 +83,6 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonResult:
-    """A finished comparison, the settings that it was made with, and a fingerprint of it."""
-
     comparison: Comparison
     settings: str
     seconds: float
@@ -97,16 +91,12 @@ class ComparisonResult:
 
 @dataclass(frozen=True, eq=False)
 class SearchesResult:
-    """The three searches of the lattice, measured, and the settings that they were run with."""
-
     searches: Searches
     settings: str
 
 
 @dataclass(frozen=True, eq=False)
 class GreatestKResult:
-    """The greatest k that goes with a model, and the settings that it was looked for with."""
-
     found: GreatestK
     model: SensitiveModel
     metric: Metric
@@ -119,8 +109,6 @@ AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
 
 @dataclass(frozen=True, eq=False)
 class AdviceResult:
-    """Every way tried, and the settings that it was tried with."""
-
     comparison: Comparison  # The ways side by side
     settings: str  # A fingerprint of all that they depend on
     # Per what was asked and place of a way what it lost when it was run again.
@@ -129,8 +117,6 @@ class AdviceResult:
 
 @dataclass(frozen=True, eq=False)
 class LatticeResult:
-    """A lattice, and the settings that it was looked at with."""
-
     explored: Exploration
     settings: str
 

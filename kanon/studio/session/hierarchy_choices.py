@@ -42,7 +42,6 @@ def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
 
 
 def with_missing(work: Work, missing: Missing) -> Work:
-    """The work with another rule for records that lack a quasi-identifier."""
     return with_choices(
         work.with_parts(replace(work.table, missing=missing), replace(work.message, problem=None))
     )
@@ -75,7 +74,6 @@ def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) 
 
 
 def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
-    """The work with another hierarchy for a column, from what was typed for it."""
     return with_choice(
         work, column, built(work, column, work.table.choices[column], builder, typed)
     )
@@ -100,7 +98,6 @@ def with_level(work: Work, column: str, level: int) -> Work:
 def built(
     work: Work, column: str, old: HierarchyChoice, builder: str, typed: Mapping[str, object]
 ) -> HierarchyChoice:
-    """What a builder makes of a column."""
     values = work.table.complete_records.counted(column)
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if "content" in typed:

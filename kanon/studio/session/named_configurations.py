@@ -29,7 +29,6 @@ LONGEST_TITLE = 40  # the most characters in the name of a kept configuration
 
 
 def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> Work:
-    """The work with a plan and its hierarchies kept under a name."""
     kept = _with_pin(work, title, plan, trees)
     return kept.with_notice(
         f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
@@ -38,7 +37,6 @@ def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> W
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
-    """The work with another name for a kept configuration."""
     title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
     return work.with_parts(
         replace(
@@ -78,7 +76,6 @@ def restored(work: Work) -> Work:
 
 
 def used(work: Work, title: str) -> Work:
-    """The work with the roles, hierarchies and settings of a kept configuration."""
     each = next(each for each in work.kept.pinned if each.title == title)
     check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
@@ -92,7 +89,6 @@ def export(pinned: NamedConfiguration) -> str:
 
 
 def imported(work: Work, content: bytes, title: str) -> Work:
-    """The work with a plan from a file kept under a name."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -151,7 +147,6 @@ def check_whole(plan: Plan) -> None:
 
 
 def carried(old: Work, new: Work) -> Work:
-    """The new work with what was kept in the old one, and what is new for it in the new table."""
     if not old.kept.pinned:
         return new
     # What a table in an engine held would have to be asked for again.
@@ -178,7 +173,6 @@ def _unfit(titles: Sequence[str]) -> str:
 def _on_table(
     each: NamedConfiguration, work: Work, before: Table | None = None
 ) -> NamedConfiguration:
-    """A kept configuration with what is new for it in a table, and its hierarchies there."""
     try:
         _check_classes_come(each.plan, work.table.records)
         findings, prepared = found_next(each.plan, work.table.records, before=before)
@@ -204,7 +198,6 @@ def _check_classes_come(plan: Plan, table: Table) -> None:
 
 
 def _runnable(prepared: PreparedRun) -> EquivalenceClasses:
-    """The classes of a table under a plan that could be run."""
     prepared.task()
     return prepared.classes
 
@@ -227,7 +220,6 @@ def _with_pin(
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:
-    """The name of a kept configuration, without needless spaces."""
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
         raise PlanError(f"A kept configuration needs a name of 1 to {LONGEST_TITLE} characters.")

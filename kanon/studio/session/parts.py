@@ -35,7 +35,6 @@ class SessionPart:
         return None
 
     def read_again(self) -> SessionPart:
-        """What stays of it when the same table is read once more."""
         return self
 
 
@@ -51,8 +50,6 @@ class Message(SessionPart):
 
 @dataclass(frozen=True, eq=False)
 class SharedView(SessionPart):
-    """What several pages show."""
-
     # The column that the pages on hierarchies and metrics look at; see :attr:`Work.looked_at`.
     column: str | None = None
     # How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the drawn
@@ -66,8 +63,6 @@ class SharedView(SessionPart):
 
 @dataclass(frozen=True, eq=False)
 class RunSettings(SessionPart):
-    """What guides a run."""
-
     LABELS: ClassVar[Mapping[str, str]] = {
         "algorithm": "Algorithm",
         "metric": "Metric",
@@ -118,8 +113,6 @@ class RunSettings(SessionPart):
 
 @dataclass(frozen=True, eq=False)
 class CompareSettings(SessionPart):
-    """What is compared, and what is shown of it."""
-
     LABELS: ClassVar[Mapping[str, str]] = {
         "compared": "Metrics",
         "algorithms": "Algorithms",
@@ -178,7 +171,6 @@ class Purpose(SessionPart):
         return self.population.table
 
     def words(self) -> Words:
-        """The texts as a report takes them."""
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(

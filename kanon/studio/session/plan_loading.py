@@ -55,7 +55,6 @@ def with_plan(work: Work, plan: Plan) -> Work:
 
 
 def settings_said(work: Work, plan: Plan) -> RunSettings:
-    """The settings of a run that a plan says."""
     chosen, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
         limit = min(1.0, limit.records / work.table.records.n_records)
@@ -81,7 +80,6 @@ def settings_said(work: Work, plan: Plan) -> RunSettings:
 
 
 def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> HierarchyChoice:
-    """The choice of a hierarchy that a plan names, as if its parameters had been typed."""
     if part is None:
         return start_with(column, values)
     for kind, (builder, typed) in _TYPED.items():

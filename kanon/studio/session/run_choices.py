@@ -52,7 +52,6 @@ def undecided_columns(work: Work) -> list[str]:
 
 
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
-    """The work with another choice for a parameter that an algorithm alone has."""
     chosen = {**work.settings.options.get(algorithm, {}), name: value}
     return work.with_parts(
         replace(work.settings, options={**work.settings.options, algorithm: chosen}), Message()
@@ -71,7 +70,6 @@ def usable_metrics(work: Work) -> list[str]:
 
 
 def compared_metrics(work: Work) -> list[str]:
-    """The metrics to compare: those chosen, as far as the hierarchies allow them."""
     return [name for name in usable_metrics(work) if name in work.compare.compared]
 
 

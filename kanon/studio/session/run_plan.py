@@ -159,7 +159,6 @@ def suppression_used(work: Work, algorithm: str) -> float | None:
 
 
 def node_used(work: Work) -> dict[str, int] | None:
-    """The level of each quasi-identifier that the user picked, while they have such levels."""
     if work.settings.node is None or sorted(work.settings.node) != sorted(
         work.table.quasi_identifiers
     ):
@@ -174,7 +173,6 @@ def node_used(work: Work) -> dict[str, int] | None:
 
 
 def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
-    """What was chosen for one algorithm alone."""
     found: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
     if uses(algorithm, "node"):
         found["node"] = node_used(work)
@@ -203,8 +201,6 @@ class ReleaseInputs:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonInputs:
-    """All that a comparison depends on, whatever leads its lines."""
-
     table: str
     version: int
     columns: Mapping[str, Any]
@@ -219,15 +215,12 @@ class ComparisonInputs:
 
 @dataclass(frozen=True, eq=False)
 class TreeInputs:
-    """What a hierarchy is."""
-
     labels: tuple[str, ...]
     parent: np.ndarray
     weight: np.ndarray | None  # None too where nobody counts them
 
     @classmethod
     def of(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
-        """A hierarchy, with its drawn weights if they count."""
         return cls(tree.labels, tree.parent, tree.weight if weighted else None)
 
 
@@ -249,12 +242,10 @@ def settings_of(work: Work, plan: Plan) -> str:
 
 
 def release_settings(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that a release for the k of its plan depends on."""
     return fingerprint_of(settings_of(work, plan), plan.k)
 
 
 def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
-    """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
     content = plan.model_dump(mode="json")
     led, composed = content["algorithm"], content["metrics"]
     guides = {name: composed.get(name) for name in metrics}
@@ -281,7 +272,6 @@ def _tree_inputs(work: Work, metrics: Iterable[str]) -> dict[str, TreeInputs]:
 
 
 def _columns_without(content: Mapping[str, Any], trees: Mapping[str, TreeInputs]) -> dict[str, Any]:
-    """The columns of a plan without the hierarchies that count by their trees."""
     return {
         column: {**part, "hierarchy": None} if column in trees else part
         for column, part in content["columns"].items()

@@ -16,8 +16,6 @@ ADULT_FOLDER = "adult"  # the folder of hierarchies for the Adult table, under `
 
 @dataclass(frozen=True)
 class Sample:
-    """A table that comes with kanon."""
-
     name: str  # Its file in ``sample_data/`` and its folder in ``hierarchies/``
     title: str  # What pages call it
     about: str  # One sentence
@@ -28,12 +26,10 @@ class Sample:
 
     @property
     def path(self) -> Path:
-        """The table's file."""
         return own_file("sample_data", f"{self.name}.csv")
 
 
 def _small(name: str) -> Sample:
-    """A table of the lessons."""
     preset = PRESETS[name]
     return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
 

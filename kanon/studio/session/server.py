@@ -24,7 +24,6 @@ def imports_set_aside() -> None:
 
 @st.cache_resource(show_spinner=False)
 def desks() -> Desks:
-    """What the sessions of this server own."""
     kept = settings()
     return Desks(60 * kept.keep_minutes, kept.kept_sessions)
 
@@ -50,7 +49,6 @@ class Seat:
     session: str
 
     def leave(self) -> None:
-        """Note that the session has left."""
         self.desks.leave(self.session)
 
 

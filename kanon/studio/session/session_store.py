@@ -23,8 +23,6 @@ def new_token() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    """What a session owns."""
-
     work: Work | None = None  # What it works on; None until something was begun
     # What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
     memory: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +42,6 @@ class Desk:
         return Desk(work)
 
     def cleared(self) -> None:
-        """End what runs for it and drop what was reckoned."""
         if self.work is not None:
             for one in self.work.running.values():
                 one.job.cancel()
@@ -53,8 +50,6 @@ class Desk:
 
 @dataclass
 class _Place:
-    """A desk and whose it is."""
-
     desk: Desk
     session: str
     owner: str
@@ -85,7 +80,6 @@ class Desks:
 
     @property
     def any_left(self) -> bool:
-        """Whether some session has left its desk."""
         with self._lock:
             return any(place.left is not None for place in self._places.values())
 
@@ -93,7 +87,6 @@ class Desks:
         return len(self._places)
 
     def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
-        """Put something on the desk of a session that is there, and of whoever is logged in."""
         with self._lock:
             before = self._places.get(token)
             self._stay(before)
@@ -131,7 +124,6 @@ class Desks:
                 self.clear(token)
 
     def clear(self, token: str) -> None:
-        """Forget a desk at once, and end its run."""
         with self._lock:
             place = self._places.pop(token, None)
             self._stay(place)

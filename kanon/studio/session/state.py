@@ -69,7 +69,6 @@ def _without_the_rest(old: Work, new: Work) -> Work:
 
 
 def enter() -> None:
-    """Note that the app's frame was drawn around this session's pages."""
     st.session_state[_ENTERED] = True
 
 
@@ -85,7 +84,6 @@ def change(*parts: SessionPart) -> None:
 
 
 def silent() -> Work:
-    """What this session works on, without what was said last."""
     return work().with_parts(Message())
 
 
@@ -101,7 +99,6 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 
 
 def said_here(at: str) -> None:
-    """Say what went wrong or happened at a control, where that one hides what is said above it."""
     now = work()
     if now.message.problem_at != at:
         return
@@ -112,7 +109,6 @@ def said_here(at: str) -> None:
 
 
 def leave_behind(page: str) -> None:
-    """Silence what was said on another page than this one: it was read there."""
     said = work().message
     if not (said.problem or said.notice):
         forget(_SAID_ON)
@@ -145,13 +141,11 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def first_time(name: str, key: Hashable) -> bool:
-    """Whether this is asked for the first time since ``key`` changed."""
     mark = object()
     return remembered(name, key, lambda: mark) is mark
 
 
 def forget(name: str) -> None:
-    """Make anew, the next time, what was remembered under that name."""
     st.session_state.get(_MEMORY, {}).pop(name, None)
 
 
@@ -172,7 +166,6 @@ def bound(
     read: Callable[[Any], Any] = lambda value: value,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """The key and the callback of a widget that shows a value of the session, as its arguments."""
     seeded(key, value)
 
     def changed() -> None:
@@ -194,7 +187,6 @@ def bound(
 
 # --- what outlives the page -----------------------------------------------------------------
 def token() -> str:
-    """What names this session's desk, for the tab that shows it and nobody else."""
     if _TOKEN not in st.session_state:
         st.session_state[_TOKEN] = new_token()
     found: str = st.session_state[_TOKEN]
@@ -212,23 +204,19 @@ def settled() -> bool:
 
 
 def lose() -> None:
-    """Note that what this tab worked on is gone, so that nothing else is taken for it."""
     st.session_state[_LOST] = True
 
 
 def lost() -> bool:
-    """Whether what this tab worked on is gone, and nobody has said yet how to go on."""
     return _LOST in st.session_state
 
 
 def begin_anew() -> None:
-    """Go on with what a new session begins with."""
     st.session_state.pop(_LOST, None)
     settle()
 
 
 def settle() -> None:
-    """Note that the page is drawn, and that the session is there."""
     st.session_state[_SETTLED] = True
     lay_down()
 
@@ -273,5 +261,4 @@ def forget_everything() -> None:
 
 
 def forgotten() -> bool:
-    """Whether this session has forgotten everything, and only its page is still to be told."""
     return _FORGOTTEN in st.session_state

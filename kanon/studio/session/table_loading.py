@@ -19,7 +19,6 @@ from kanon.studio.session.work import Work
 
 
 def sample_work(name: str, version: int = 0) -> Work:
-    """The work on a table that comes with kanon, with its roles and hierarchies."""
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
     with of_our_own():
@@ -36,7 +35,6 @@ def sample_work(name: str, version: int = 0) -> Work:
 def uploaded_work(
     content: bytes, name: str, version: int, settings: ReadSettings | None = None
 ) -> Work:
-    """The work on an uploaded file, with suggested roles and hierarchies."""
     file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
@@ -49,7 +47,6 @@ def adult_work(version: int) -> Work:
 
 
 def opened_work(file: OpenedTable, version: int) -> Work:
-    """The work on a table that stays where it is, with suggested roles and hierarchies."""
     return _checked(with_choices(_work(file, None, file.name, "place", version)))
 
 
@@ -137,7 +134,6 @@ def _adult_work(file: TableFile, version: int) -> Work:
 
 
 def _checked(work: Work) -> Work:
-    """New work, its k within reach; what is wrong with the table is said."""
     taken = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
     problem = None
     if taken:

@@ -27,8 +27,6 @@ STEPS, LEAST, NODES = 100, 10, 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class ChangedChoice:
-    """A choice that was changed, and the press of a button that changed it."""
-
     choice: HierarchyChoice
     # The same for what one press changed in several columns: they are undone together.
     press: object
@@ -36,8 +34,6 @@ class ChangedChoice:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The choices for a column around the one in use, and what was said of the last change."""
-
     # The choices before, the newest last, and those undone, the next one last: of each, what was
     # typed or drawn, from which all else is made again.
     past: tuple[ChangedChoice, ...] = ()
@@ -50,7 +46,6 @@ class History:
     select: tuple[str, ...] = ()  # The nodes that the last operation made or moved
 
     def after(self, old: HierarchyChoice, press: object) -> History:
-        """The history once a press has replaced ``old`` by something else."""
         most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
         past = (*self.past, ChangedChoice(_slim(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
@@ -83,8 +78,6 @@ Missing = Literal["drop-records", "as-value"]
 
 @dataclass(frozen=True, eq=False)
 class TableState(SessionPart):
-    """A table, and what is known and chosen of its columns."""
-
     LABELS: ClassVar[Mapping[str, str]] = {
         "person": "Which column says who a record is about?",
         "missing": "What happens to records with a missing value",
@@ -126,12 +119,10 @@ class TableState(SessionPart):
 
     @property
     def records(self) -> Table:
-        """The table as it was read."""
         return self.file.records.with_kinds(self.kinds) if self.kinds else self.file.records
 
     @property
     def can_be_reread(self) -> bool:
-        """Whether the table can be read again in another way."""
         return self.content is not None or isinstance(self.file, OpenedTable)
 
     @property
@@ -151,7 +142,6 @@ class TableState(SessionPart):
 
     @cached_property
     def person_counted(self) -> str | None:
-        """The same, where k can count persons: every record of a run says whom it is about."""
         person = self.person_known
         if person is None or self.complete_records.incomplete([person]):
             return None
@@ -183,7 +173,6 @@ class TableState(SessionPart):
 
     @property
     def coarsened(self) -> dict[str, Coarsening]:
-        """How sensitive columns are coarsened whose hierarchies can be used."""
         found = {}
         for name in self.coarse_columns:
             choice = self.choices.get(name)
@@ -194,7 +183,6 @@ class TableState(SessionPart):
 
     @property
     def coarse_records(self) -> Table:
-        """:attr:`complete_records`, with the columns coarsened that a run coarsens."""
         return self.complete_records.coarsened([*self.coarsened.values()])
 
     def history(self, column: str) -> History:

@@ -62,11 +62,9 @@ def shortened(text: str, longest: int = 32) -> str:
 
 
 def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
-    """What everybody in a class looks like."""
     nodes = zip(released.hierarchies, released.nodes[position], strict=True)
     return tuple(tree.labels[node] for tree, node in nodes)
 
 
 def released_label(released: EquivalenceClasses, position: int) -> str:
-    """The tuple of a class as text: what everybody in it looks like."""
     return ", ".join(shortened(label, 24) for label in released_tuple(released, position))

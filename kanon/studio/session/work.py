@@ -53,24 +53,20 @@ class Work:
         return {**{type(part): part for part in own if isinstance(part, SessionPart)}, **self.views}
 
     def view(self, kind: type[AnyPart]) -> AnyPart:
-        """The part of a class; what a page shows is as it begins, until it is changed."""
         found = self.views.get(kind) or self.parts.get(kind)
         return found if isinstance(found, kind) else kind()
 
     def with_parts(self, *parts: SessionPart) -> Work:
-        """The work with other parts in place of those of their classes."""
         named = {type(getattr(self, each.name)): each.name for each in fields(self)}
         own: dict[str, Any] = {named[type(part)]: part for part in parts if type(part) in named}
         views = {type(part): part for part in parts if type(part) not in named}
         return replace(self, **own, views={**self.views, **views})
 
     def with_notice(self, notice: str | None) -> Work:
-        """The work with a sentence about what happened, beside what else is said."""
         return self.with_parts(replace(self.message, notice=notice))
 
     @property
     def views_read_again(self) -> dict[type[SessionPart], SessionPart]:
-        """What pages show once the table is read again: all but what a part forgets by itself."""
         return {kind: view.read_again() for kind, view in self.views.items()}
 
     @property
@@ -105,7 +101,6 @@ class Work:
 
     @property
     def drawn_column(self) -> str | None:
-        """The column whose hierarchy is shown: the chosen one, coarsened ones too, or the first."""
         columns = self.table.hierarchy_columns
         if self.shared.column in columns:
             return self.shared.column
@@ -113,7 +108,6 @@ class Work:
 
 
 def is_same(one: SessionPart, other: SessionPart) -> bool:
-    """Whether two parts of one class hold the same."""
     pairs = ((getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
     return all(before is after or before == after for before, after in pairs)
 
@@ -168,7 +162,6 @@ OPENINGS = ("uploading", "opening", "reading", "project", "people")
 
 
 def called(doing: str) -> str:
-    """What a calculation is called where it stands among others."""
     return {
         "advising": "The advisor",
         "bound": "The lower bound",
@@ -244,17 +237,14 @@ class Calculation(Protocol):
 
 
 def cancelled_run(work: Work) -> Work:
-    """The work after a run was cancelled: nothing has changed."""
     return work.with_notice("The run was cancelled; nothing was changed.")
 
 
 def opening_cancelled(work: Work) -> Work:
-    """The work after the opening of a file or a table was cancelled: nothing has changed."""
     return work.with_notice("Opening was cancelled; nothing was changed.")
 
 
 def reading_cancelled(work: Work) -> Work:
-    """The work after reading the table once more was cancelled: nothing has changed."""
     return work.with_notice("Reading was cancelled; nothing was changed.")
 
 
@@ -267,8 +257,6 @@ def said_on_page(work: Work, sentence: str) -> Work:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a page asks for."""
-
     doing: str  # What is done, in a word of :func:`called`; a session does each once at a time
     function: Callable[..., object]  # What a worker calls, after its progress
     arguments: tuple[object, ...]
@@ -294,8 +282,6 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class CalculationState:
-    """A calculation under way: the worker's job, what it is for, and what was chosen then."""
-
     job: Calculation
     request: Request
     began: Work

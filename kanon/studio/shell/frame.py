@@ -41,8 +41,6 @@ from kanon.studio.widgets.tie_rule import tie_rule
 
 @dataclass(frozen=True)
 class ClassCount(SessionPart):
-    """Which classes were counted by themselves last."""
-
     of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
     problem: str = ""  # Why that brought nothing
 
@@ -80,7 +78,6 @@ _STYLE = """<style>
 
 
 def head(question: str, aloud: bool = False, line: bool = True) -> Work:
-    """Draw the top of a page; returns what the session works on."""
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.
@@ -109,7 +106,6 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
 
 
 def choose_part(key: str, titles: Mapping[str, str], view: Any) -> None:
-    """Which part of a page is open: its name stands in the state of the page."""
     st.segmented_control(
         "Look at",
         list(titles),
@@ -120,7 +116,6 @@ def choose_part(key: str, titles: Mapping[str, str], view: Any) -> None:
 
 
 def unready(work: Work) -> None:
-    """Say what has to be decided or mended before a run, with the way to that."""
     undecided(work)
     if uncounted(work):
         counting(work)
@@ -140,7 +135,6 @@ def unready(work: Work) -> None:
 
 
 def counting(work: Work) -> None:
-    """Say that classes are being counted, or why they are not, with the way to that."""
     problem = work.view(ClassCount).problem
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
@@ -179,13 +173,11 @@ def classes_elsewhere(work: Work) -> bool:
 
 
 def metric_titles(work: Work) -> dict[str, str]:
-    """What the metrics are called that can be chosen, and the one that is; by name."""
     names = dict.fromkeys([*usable_metrics(work), work.settings.metric])
     return {name: metric_called(work, name).card.title for name in names}
 
 
 def algorithm_choice(key: str) -> None:
-    """A control for the algorithm; the same wherever it stands."""
     work, known = state.work(), algorithms()
     st.selectbox(
         "Algorithm",
@@ -197,7 +189,6 @@ def algorithm_choice(key: str) -> None:
 
 
 def metric_choice(key: str) -> None:
-    """A control for the metric that guides the run; the same wherever it stands."""
     work = state.work()
     usable, titles = usable_metrics(work), metric_titles(work)
     about = [
@@ -216,7 +207,6 @@ def metric_choice(key: str) -> None:
 
 
 def strategy_choice(key: str) -> None:
-    """A control for the strategy; those that look at l or t are there with a sensitive column."""
     work = state.work()
     about = [
         "Which class a smallest one is merged with.",
@@ -237,7 +227,6 @@ def strategy_choice(key: str) -> None:
 
 
 def sensitive_choice(key: str) -> None:
-    """A control for the sensitive column that strategies and numbers look at."""
     work = state.work()
     st.selectbox(
         "Sensitive column",
@@ -333,7 +322,6 @@ def _line(work: Work) -> None:
 
 
 def _guided(work: Work) -> None:
-    """How, by what loss and with which partners a release is found; the codes are in the helps."""
     algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
     of_algorithm, title = algorithm_named(algorithm), metric.title
     with closing_popover(

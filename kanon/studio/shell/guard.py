@@ -98,5 +98,4 @@ class Guard:
 
 
 def _allowed() -> list[str]:
-    """The origins that the operator allows: what a proxy calls this server, if it does not say."""
     return list(config.get_option("server.corsAllowedOrigins"))

@@ -46,7 +46,6 @@ def _failed() -> str:
 
 
 def _record(*given: Any, **named: Any) -> logging.LogRecord:
-    """An entry of the log, with types and places for exceptions."""
     record = _made(*given, **named)
     if isinstance(record.args, tuple):
         record.args = tuple(

@@ -13,12 +13,10 @@ _ICON = str(Path(__file__).parent / "icon.png")
 
 
 def set_up_page() -> None:
-    """Say what the browser calls the page, and how wide it is."""
     st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
 
 
 def chosen_page() -> StreamlitPage:
-    """Draw the navigation; returns the page that was chosen."""
     set_up_page()
     return st.navigation(
         {
@@ -97,7 +95,6 @@ def chosen_page() -> StreamlitPage:
 
 
 def run_page(page: StreamlitPage) -> None:
-    """Draw a page; what a table that stays where it is cannot answer any more is said below it."""
     try:
         page.run()
     except KanonError as error:

@@ -45,7 +45,6 @@ def check_savable(work: Work) -> dict[str, Any]:
 
 
 def saved_project(work: Work) -> str:
-    """Everything that was chosen for the table, as JSON."""
     content = check_savable(work)
     project = {
         "project": _FORMAT,
@@ -99,7 +98,6 @@ def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
 
 
 def opened_project(work: Work, content: bytes, again: Work | None = None) -> Work:
-    """The work on the same table, with all that a project file has chosen for it."""
     given = _given(content)
     plan_content, change = of_this_version(given["plan"])
     plan = _plan(plan_content, "The project file")
@@ -134,7 +132,6 @@ def opened_project(work: Work, content: bytes, again: Work | None = None) -> Wor
 
 
 def _given(content: bytes) -> dict[str, Any]:
-    """What stands in a project file, its parts of the right kinds."""
     try:
         given = read_json(content.decode("utf-8-sig"), "The project file")
     except UnicodeDecodeError:
@@ -155,7 +152,6 @@ def _given(content: bytes) -> dict[str, Any]:
 
 
 def _reports(given: Any) -> list[ReportRecord]:
-    """What the reports of the project said."""
     where = "The project file: the key reports"
     if not isinstance(given, list):
         raise PlanError(f"{where} has to be a list.")
@@ -163,7 +159,6 @@ def _reports(given: Any) -> list[ReportRecord]:
 
 
 def _levels(given: Any) -> dict[str, int]:
-    """The levels that sensitive columns are coarsened to."""
     if not isinstance(given, dict) or not all(
         type(level) is int and level >= 1 for level in given.values()
     ):
@@ -272,7 +267,6 @@ def _tree(nodes: Any, where: str) -> Hierarchy:
 
 # --- settings -------------------------------------------------------------------------------
 def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
-    """How a project has the table read, if that is otherwise than it was read."""
     read = plan.read
     now = work.table.file.settings
     wanted = ReadSettings(
@@ -290,7 +284,6 @@ def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
 
 
 def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
-    """The table read as in the project, with the project's roles."""
     wanted = _other_reading(work, plan)
     if wanted is not None and work.table.content is not None:
         asked = work.with_parts(replace(work.table, asked=wanted))

@@ -29,7 +29,6 @@ _FILE = "project-file"
 
 
 def belongings() -> None:
-    """Draw the controls below the navigation."""
     with st.sidebar:
         invite()
         now = state.work()

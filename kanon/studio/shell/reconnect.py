@@ -16,7 +16,6 @@ _tab = st.components.v2.component(
 
 
 def welcome() -> None:
-    """Before a page is drawn: hand its tab what names its work, and fetch the work it had."""
     if not runtime.exists():  # a test: no tab, and nothing that outlives it
         return
     seat()  # so that the end of this connection is noticed

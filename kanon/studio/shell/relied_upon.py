@@ -39,7 +39,6 @@ def check_relied_upon() -> None:
 
 
 def _uploads_stay_in_memory() -> bool:
-    """Whether a file within the parser's limit arrives without one on a disk."""
     limit = MultiPartParser.spool_max_size
     MultiPartParser.spool_max_size = 3 * limit
     parsing = MultiPartParser(_KIND, _upload(b"x" * 2 * limit)).parse()

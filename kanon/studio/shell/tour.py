@@ -18,8 +18,6 @@ _text = st.components.v2.component(
 
 @dataclass(frozen=True)
 class TourStop:
-    """A stop of the tour."""
-
     page: str  # the file of its page
     title: str  # what the page is about, in a few words
     # CSS selectors of parts of the page, and what to look at and try there, true of any table; the
@@ -154,7 +152,6 @@ def invite() -> None:
 
 
 def guide(page: StreamlitPage) -> None:
-    """Draw the step that the tour is at, with the ways on, back and out."""
     at = state.work().shared.tour
     if not at:
         return

@@ -14,7 +14,6 @@ from kanon.studio.session.work import Work
 
 
 def undecided(work: Work) -> None:
-    """Ask what is not decided; nothing where all is."""
     undecided_roles(work)
     incomplete = missing_undecided(work)
     if incomplete:
@@ -42,7 +41,6 @@ def undecided(work: Work) -> None:
 
 
 def undecided_roles(work: Work) -> None:
-    """The columns without a chosen role, with what can be done about all of them."""
     columns = undecided_columns(work)
     if not columns:
         return

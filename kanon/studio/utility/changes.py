@@ -20,8 +20,6 @@ from kanon.studio.widgets.numbers import Number
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What changed in a release."""
-
     distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
     before: Associations  # how closely columns go together in the table
     after: Associations  # and in the release
@@ -29,7 +27,6 @@ class Changes:
 
 
 def changed_by(done: Run) -> Changes:
-    """What a release changed."""
     recoding = done.recoding
     found = distribution_change.distributions(recoding)
     return Changes(
@@ -42,7 +39,6 @@ def changed_by(done: Run) -> Changes:
 
 # --- sentences ------------------------------------------------------------------------------
 def distribution_sentence(changed: Changes) -> str:
-    """What changed most, for the person who signs."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
         return (
@@ -85,12 +81,10 @@ def _records(one: Distribution) -> str:
 
 
 def _alike(one: Distribution, other: Distribution) -> bool:
-    """Whether two columns changed as much as each other, as it is shown."""
     return percent(100 * one.total_variation) == percent(100 * other.total_variation)
 
 
 def changed_most(changed: Changes) -> str:
-    """What changed most, as the title of a picture; plain text."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if not most.total_variation:
         return "no column changed"
@@ -101,7 +95,6 @@ def changed_most(changed: Changes) -> str:
 
 
 def association_sentence(changed: Changes) -> str:
-    """Which two columns no longer go together as they did, as plain text."""
     found = strongest(changed.before, changed.after)
     if found is None:
         return "All columns go together as they did"
@@ -115,7 +108,6 @@ def association_sentence(changed: Changes) -> str:
 
 
 def association_notes(changed: Changes) -> str:
-    """Which columns are binned, and what was left out and why; nothing if nothing was."""
     found, said = changed.before, []
     if found.near_unique:
         said.append(
@@ -155,7 +147,6 @@ def _some(names: list[str]) -> str:
 
 
 def query_sentence(changed: Changes) -> str:
-    """How far counts are off, as plain text."""
     found = changed.queries
     return (
         f"Half of {thin(len(found.errors))} counts are off by at most "
@@ -164,7 +155,6 @@ def query_sentence(changed: Changes) -> str:
 
 
 def of_change(done: Run, changed: Changes) -> list[Number]:
-    """The three numbers of the page, the last one in its two forms."""
     association = done.measures[association_change.CARD.name]
     median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
     half = wrong_by(median, "Half")

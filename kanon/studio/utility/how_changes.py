@@ -14,7 +14,6 @@ _how = Sections(__file__)
 
 
 def how_changed(done: Run, changed: Changes, shown: Distribution) -> str:
-    """The formulas of the page, term by term."""
     parts = [_spread(done), _distribution(done, changed, shown), _association(done, changed)]
     return "\n\n".join([*parts, _queries(done, changed), _how("root")])
 

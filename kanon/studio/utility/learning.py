@@ -40,16 +40,12 @@ _MOST_LESSONS = 40  # so many experiments are remembered; the oldest give way
 
 @dataclass(frozen=True, eq=False)
 class LearningInputs:
-    """The table, plan and labels of every study of a session."""
-
     prepared: PreparedRun
     labels: LabelledRecords  # what is to be learnt
     settings: str  # a fingerprint of the plan, the table and the labels
 
 
 class LearningTask(NamedTuple):
-    """An experiment with the current settings: what it is, its fits, and what is known of it."""
-
     experiment: Experiment
     fits: tuple[Fit, ...]
     known: tuple[Outcome, ...]  # the outcomes so far
@@ -57,7 +53,6 @@ class LearningTask(NamedTuple):
 
     @property
     def lacking(self) -> list[Fit]:
-        """The fits without an outcome."""
         there = {one.fit for one in self.known}
         return [one for one in self.fits if one not in there]
 
@@ -85,7 +80,6 @@ def plan_of_studies(work: Work) -> Plan:
 
 
 def ground_key(work: Work) -> str:
-    """A fingerprint of what :func:`ground_of` depends on."""
     view = work.view(UtilityView).learning
     return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
@@ -138,14 +132,12 @@ def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
 
 
 def learning_request(work: Work) -> Request:
-    """Train the classifiers that the chosen experiment lacks."""
     lesson = lesson_of(work, ground_of(work))
     given = (lesson.experiment, lesson.lacking)
     return study_request("learning", learn_fits, given, with_outcomes, lesson.key)
 
 
 def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
-    """The work with what a worker handed over."""
     found = {one.fit: one for one in work.findings.learnt.get(key, ())}
     found |= {one.fit: one for one in parts if isinstance(one, Outcome)}
     others = {name: each for name, each in work.findings.learnt.items() if name != key}
@@ -154,7 +146,6 @@ def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
 
 
 def remaining(lesson: LearningTask) -> str:
-    """What the button that starts it says."""
     lacking = len(lesson.lacking)
     if lesson.known:
         return f"Go on: {thin(lacking)} of {thin(len(lesson.fits))} to train"
@@ -169,7 +160,6 @@ def score_used(view: LearningView, labels: LabelledRecords) -> str:
 
 
 def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
-    """Per representation trained in, the bands of each one validated in; none without outcomes."""
     names = dict.fromkeys(one.representation for one in lesson.fits)
     found = {name: bands(lesson.known, score, name, live) for name in names}
     return {name: each for name, each in found.items() if each}
@@ -193,7 +183,6 @@ def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
 
 
 def _shown(mean: float, deviation: float) -> str:
-    """A mean, and its deviation if there is more than one number."""
     if np.isnan(mean):
         return "–"
     said = write_decimals(mean, 3)
@@ -213,7 +202,6 @@ def ks_said(ks: Sequence[int]) -> str:
 
 
 def split_said(labels: LabelledRecords) -> str:
-    """How many records train and validate, and which have no label."""
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
@@ -229,7 +217,6 @@ def split_said(labels: LabelledRecords) -> str:
 
 
 def dead_said(known: Sequence[Outcome]) -> str:
-    """How many networks came out dead; nothing if none did."""
     dead = sum(one.dead for one in known)
     if not dead:
         return ""
@@ -255,7 +242,6 @@ def chance_said(
 
 
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
-    """Of experiment 2, which representation is best to train on, and which to validate on."""
     cells = {
         (one, name): _mean(band.mean)
         for one, found in panels.items()
@@ -308,7 +294,6 @@ PUBLISHED_2 = (
 
 
 def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
-    """Whether the proportional representation is the best wherever anything is learnt."""
     learnt = [(k, at) for k, at in zip(ks, best_at(found, chance), strict=True) if at]
     if not learnt:
         return "At no k anything is learnt."
@@ -324,7 +309,6 @@ def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) ->
 
 
 def how_learnt(work: Work, ground: LearningInputs) -> str:
-    """The protocol with this session's settings filled in."""
     view, plan = work.view(UtilityView).learning, ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
     binary = (

@@ -51,13 +51,11 @@ _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 
 def _look(**fields: Any) -> None:
-    """Choose something else for the experiments on learning."""
     view = state.work().view(UtilityView)
     state.change(replace(view, learning=replace(view.learning, **fields)))
 
 
 def show_learning(work: Work) -> None:
-    """Draw the experiment that is chosen, or what has to be done before there is one."""
     ground, problem = ground_here(work)
     _choices(work, ground)
     if ground is None:
@@ -93,14 +91,12 @@ def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
 
 
 def no_ground(work: Work, problem: str) -> None:
-    """Say why nothing can be learnt, and where to change that."""
     st.error(plain(problem), icon=":material/error:")
     if not targets_offered(work):
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
 def target_choice(work: Work, key: str) -> None:
-    """A control for the column to be predicted."""
     offered = targets_offered(work)
     st.selectbox(
         "Target",
@@ -114,7 +110,6 @@ def target_choice(work: Work, key: str) -> None:
 
 
 def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
-    """A control for what predictions are scored by."""
     used = (
         score_used(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
     )
@@ -128,7 +123,6 @@ def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
 
 
 def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
-    """A field for the k, kept as it was typed."""
     st.text_input(
         "k, separated by commas",
         **bound(key, typed, "ks", into=look, keep=True),
@@ -138,7 +132,6 @@ def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
 
 
 def _choices(work: Work, ground: LearningInputs | None) -> None:
-    """One row of choices, and what is rarely changed."""
     view = work.view(UtilityView).learning
     titles = {
         "original": "1: trained on the original table",
@@ -174,7 +167,6 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
 
 
 def _further(work: Work, problem: str) -> None:
-    """What is rarely changed, and what is wrong with it, where that is seen while it is open."""
     view = work.view(UtilityView).learning
     with st.popover("k and share for training", icon=":material/tune:"):
         # A closed popover's fields are not told of new values: their keys hold them.
@@ -190,7 +182,6 @@ def _further(work: Work, problem: str) -> None:
 
 
 def _start(work: Work, ground: LearningInputs, lesson: LearningTask | None, problem: str) -> None:
-    """The button that trains what is lacking, and what it will train on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
         label = remaining(lesson) if lesson is not None and lesson.lacking else ""
@@ -204,7 +195,6 @@ def _start(work: Work, ground: LearningInputs, lesson: LearningTask | None, prob
 
 
 def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
-    """The curves, which is best, and the numbers."""
     view, ks = work.view(UtilityView).learning, lesson.experiment.ks
     score = score_used(view, ground.labels)
     dead = dead_said(lesson.known)

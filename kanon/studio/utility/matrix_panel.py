@@ -37,7 +37,6 @@ _SHARES = "proportional"
 
 
 def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
-    """Draw the release as a matrix for a learner, what it discloses, and its downloads."""
     recoding = done.recoding
     attribute = which_attribute(recoding, work.view(UtilityView).attribute)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -106,7 +105,6 @@ def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> 
 
 
 def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
-    """What the shares tell beyond the release."""
     recoding = done.recoding
     columns = [each.name for each in recoding.classes.sensitive]
     column = work.focus if work.focus in columns else next(iter(columns), None)
@@ -127,7 +125,6 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
 
 
 def _downloads(result: Result, done: Run, k: int, name: str) -> None:
-    """The release with its matrix, made when it is asked for."""
     source, recoding = done.prepared.source, done.recoding
     if not isinstance(source, MemorySource):
         st.caption("The rows of this table stay where they are, so no file with a matrix is made.")

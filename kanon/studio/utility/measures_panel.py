@@ -37,7 +37,6 @@ from kanon.studio.widgets.result import in_columns
 
 
 def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
-    """Draw what changed between the table and its release."""
     about = f"{result.settings}|{k}"
     changed = state.remembered("changed", about, lambda: changed_by(done))
     st.markdown(distribution_sentence(changed))
@@ -102,7 +101,6 @@ def _distributions(
 
 
 def _associations(changed: Changes, about: str, settings: PictureSettings) -> None:
-    """How closely columns go together, before and after."""
     said = association_notes(changed)
     if said:
         st.caption(said)
@@ -120,7 +118,6 @@ def _associations(changed: Changes, about: str, settings: PictureSettings) -> No
 
 
 def _all_measures(result: Result, done: Run, about: str) -> None:
-    """One table of all measures, which a click on a head sorts."""
     ends = state.remembered("ends", result.settings, lambda: ends_of(done.prepared))
     columns = [each.name for each in done.prepared.classes.sensitive]
     table = state.remembered(

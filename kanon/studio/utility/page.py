@@ -21,7 +21,6 @@ PARTS = {
 
 
 def about_release(work: Work, stale: bool) -> None:
-    """The parts that look at one release: the slider over k, and what is open."""
     renew_row(work, stale, "utility-run")
     if work.findings.result is None:
         return
@@ -36,7 +35,6 @@ def about_release(work: Work, stale: bool) -> None:
 
 
 def page() -> None:
-    """Draw the page."""
     work = head("What can still be learnt from this table?", aloud=True)
     unready(work)
     if classes_elsewhere(work):

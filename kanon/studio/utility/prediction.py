@@ -42,8 +42,6 @@ _MOST_STUDIES = 100  # the findings on so many algorithms are remembered; the ol
 
 
 class Trials(NamedTuple):
-    """The releases that are measured and learnt from, and what is known of them."""
-
     prediction: Prediction  # what a worker is given, with ``wanted``
     wanted: tuple[Training, ...]
     ks: tuple[int, ...]  # rising
@@ -53,13 +51,11 @@ class Trials(NamedTuple):
 
     @property
     def lacking(self) -> list[Training]:
-        """The fits that have no scores yet."""
         there = {one.wanted for one in self.found if isinstance(one, LearntScores)}
         return [one for one in self.wanted if one not in there]
 
     @property
     def chosen(self) -> list[ReleaseMeasures | LearntScores]:
-        """What is known of the chosen algorithms, k and classifiers."""
         fits = set(self.wanted)
         releases = {(one.algorithm, one.k) for one in fits}
         return [
@@ -118,7 +114,6 @@ def _candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
 
 
 def prediction_request(work: Work) -> Request:
-    """Measure and learn from the releases that are lacking."""
     trials = trials_of(work, ground_of(work))
     trials.check()
     given = (trials.prediction, trials.lacking)
@@ -126,7 +121,6 @@ def prediction_request(work: Work) -> Request:
 
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
-    """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
     found: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
         key: {_what(one): one for one in work.findings.predicted.get(key, ())}
         for key in keys.values()
@@ -147,7 +141,6 @@ def _what(one: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
 
 
 def to_run(trials: Trials) -> str:
-    """What the button that starts it says."""
     lacking, every = len(trials.lacking), len(trials.wanted)
     if lacking == every:
         return one_or_many(every, "Train {count} classifier", "Train {count} classifiers")
@@ -161,7 +154,6 @@ def measures_used(points: pd.DataFrame) -> dict[str, Card]:
 
 
 def scored_points(trials: Trials, score: str) -> pd.DataFrame:
-    """The releases that are measured and scored, as a table."""
     points = points_table(trials.chosen, score)
     learned = [name for name in CLASSIFIERS if name in points.columns]
     return points.dropna(subset=learned).reset_index(drop=True)
@@ -183,7 +175,6 @@ def best_measures(found: pd.DataFrame, what: str) -> list[str]:
 
 
 def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: str) -> str:
-    """Which measure agrees most with a score, as the title of a picture."""
     best = best_measures(found, "agreement")
     own = found[found["measure"].isin(best[:1])]
     if not best or not (own["agreement"] > 0).all():
@@ -194,7 +185,6 @@ def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: st
 
 
 def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
-    """What holds and what does not, in sentences: the best measures, then entropy."""
     said = [
         _best_said(found, measures, "Over all releases", "agreement", "low", "high"),
         "Among releases for the same k nothing can be said: that needs three algorithms."
@@ -225,7 +215,6 @@ def _best_said(
     low: str,
     high: str,
 ) -> str:
-    """The best measure by the mean over classifiers, its numbers, and for how many they hold."""
     best = best_measures(found, what)
     if not best:
         return f"{where}, no agreement could be taken."
@@ -256,7 +245,6 @@ def _place(found: pd.DataFrame, what: str, name: str) -> str:
 
 
 def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
-    """For how many classifiers an entropy agrees with the score, and where it stands."""
     parts = []
     for where, what, low, high in (
         ("over all releases", "agreement", "low", "high"),
@@ -272,7 +260,6 @@ def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
 
 
 def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
-    """The range over classifiers, the widest interval around it, and how many exclude 0."""
     least, most = (f"{end:.2f}".replace("-", "−") for end in (own[what].min(), own[what].max()))
     numbers = f"agreement {least} to {most}"
     if least == most:
@@ -294,7 +281,6 @@ def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
 
 
 def how_predicted(work: Work, ground: LearningInputs, trials: Trials) -> str:
-    """What is measured and how, with this session's settings."""
     score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
     names = [short_title(one.algorithm) for one in trials.prediction.candidates]
     return _how(

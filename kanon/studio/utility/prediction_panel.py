@@ -50,7 +50,6 @@ def _look(**fields: Any) -> None:
 
 
 def show_predicting(work: Work) -> None:
-    """Draw how well each measure agrees with each classifier, or how to find out."""
     ground, problem = ground_here(work)
     _choices(work, ground)
     if ground is None:
@@ -144,7 +143,6 @@ def _start(work: Work, ground: LearningInputs, trials: Trials) -> None:
 
 
 def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:
-    """The agreements, what they say, and a measure against a classifier's score."""
     view = work.view(UtilityView).predicting
     measures = measures_used(points)
     about = f"{[*trials.keys.values()]}|{score}|{trials.known}"

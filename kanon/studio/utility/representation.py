@@ -20,7 +20,6 @@ _FEW = 3  # of so many attributes the whole tuple fits beside its row
 
 
 def which_attribute(recoding: Recoding, chosen: str) -> str:
-    """The attribute that is looked at: the chosen one, or the first that most can be seen of."""
     names = recoding.classes.attributes
     if chosen in names:
         return chosen
@@ -49,7 +48,6 @@ def row_labels(recoding: Recoding, shown: ShownPart) -> tuple[list[str], list[st
 
 
 def finding(name: str, shown: ShownPart) -> str:
-    """The title of the picture: how much of what is shown says something."""
     filled, cells = int((shown.entries > 0).sum()), shown.entries.size
     between = int(((shown.entries > 0) & (shown.entries < 1)).sum())
     parts = f", {between} of them between 0 and 1" if between else ""
@@ -60,7 +58,6 @@ def finding(name: str, shown: ShownPart) -> str:
 
 
 def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
-    """What a reader has to know of the picture."""
     tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
     ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
     said = [
@@ -81,7 +78,6 @@ def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
 
 
 def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
-    """How large the matrix is."""
     records, columns = int(recoding.counts.sum()), len(matrix.columns)
     classes, filled = recoding.n_classes, matrix.rows.nnz
     cells = classes * columns
@@ -116,7 +112,6 @@ def nothing_more(name: str) -> str:
 
 
 def of_disclosure(found: ShareDisclosure) -> list[tuple[Number, str]]:
-    """What the shares tell, each with a note: what the release tells without them."""
     cells = thin(found.cells)
     numbers = [
         (
@@ -143,7 +138,6 @@ def _number(name: str, share: float) -> Number:
 
 
 def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    """What publishing the shares adds, for the person who signs; never a verdict."""
     if found.exact:
         cells = (
             f"**{percent(100 * found.exact_share)}** of the cells were generalised in vain: all "
@@ -188,7 +182,6 @@ def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: 
 
 
 def _changed(found: ShareDisclosure, name: str) -> str:
-    """A number with the shares, and what it was without."""
     assert found.release is not None and found.shares is not None
     before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
     if before == after:
@@ -197,7 +190,6 @@ def _changed(found: ShareDisclosure, name: str) -> str:
 
 
 def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: str) -> str:
-    """The four definitions, one row worked out, and how disclosure is counted."""
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
     return _how(
@@ -213,7 +205,6 @@ def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: 
 
 
 def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
-    """One row with this table's numbers."""
     # The row that has most to show.
     between = ((shown.entries > 0) & (shown.entries < 1)).sum(axis=1)
     row = int(between.argmax()) if between.any() else 0

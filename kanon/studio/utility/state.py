@@ -15,8 +15,6 @@ _KS = ", ".join(map(str, PAPER_K))
 
 @dataclass(frozen=True)
 class LearningView:
-    """How a classifier is trained and scored over k."""
-
     target: str | None = None  # the column to be predicted; None for one that fits
     trained: Trained = "original"  # on the original table, or on the release for k = 100
     classifier: str = "mlp"
@@ -29,8 +27,6 @@ class LearningView:
 
 @dataclass(frozen=True)
 class PredictingView:
-    """Which releases are measured and learnt from, and what is looked at."""
-
     algorithms: tuple[str, ...] = ("gaa", "mondrian", "optimal", "lattice-sweep")
     classifiers: tuple[str, ...] = (
         "logistic-regression",
@@ -46,8 +42,6 @@ class PredictingView:
 
 @dataclass(frozen=True)
 class UtilityView(SessionPart):
-    """Which part of the page is open, and what its parts show."""
-
     part: UtilityPart = "changed"
     attribute: str = ""  # whose distribution is shown; empty for the one that changed most
     representation: str = "oneClass"

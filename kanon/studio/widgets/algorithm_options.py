@@ -24,7 +24,6 @@ _COUNTED = {"weighted": "every record", "representatives": "one per class"}
 
 
 def about(name: str) -> str:
-    """The card of an algorithm as Markdown: what it does, guarantees, when it is slow, source."""
     module = algorithm_named(name)
     return "\n\n".join(
         [
@@ -37,7 +36,6 @@ def about(name: str) -> str:
 
 
 def about_k() -> str:
-    """What to expect of the strategy K, where it is chosen."""
     return (
         "It is meant for releases that another model than k-anonymity asks for. Where one class "
         "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
@@ -46,7 +44,6 @@ def about_k() -> str:
 
 
 def details(work: Work) -> None:
-    """The popover: the card of the algorithm, and what else can be chosen for it."""
     said = ", ".join(_said(work))
     with st.popover(f"Details: {said}" if said else "Details"):
         st.markdown(about(work.settings.algorithm))
@@ -65,7 +62,6 @@ def details(work: Work) -> None:
 
 
 def own_choices(work: Work) -> None:
-    """In one row: the choices that this algorithm alone offers, and what it may suppress."""
     parameters = parameters_of(work.settings.algorithm)
     suppresses = uses(work.settings.algorithm, "suppression")
     if not parameters and not suppresses:
@@ -80,7 +76,6 @@ def own_choices(work: Work) -> None:
 
 
 def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
-    """The own choices of an algorithm that merges; on the page its strategy has their place."""
     return (
         parameters_of(work.settings.algorithm) if uses(work.settings.algorithm, "strategy") else ()
     )
@@ -104,7 +99,6 @@ def _said(work: Work) -> Iterator[str]:
 
 
 def _parameter(work: Work, parameter: Parameter) -> None:
-    """One of the choices that this algorithm alone offers."""
     name = work.settings.algorithm
     st.selectbox(
         parameter.title,
@@ -215,7 +209,6 @@ def _seed(work: Work) -> None:
 
 
 def _node(work: Work) -> None:
-    """Which levels were picked; they are picked in the picture of the lattice."""
     chosen = node_used(work)
     listed = (
         ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())

@@ -44,7 +44,6 @@ class OriginalValuesAsked(SessionPart):
     at: str = ""  # the key of the button at which it was; empty if it was not
 
     def for_another_table(self) -> Self:
-        """The same: it is asked once per session."""
         return self
 
 
@@ -84,7 +83,6 @@ def save_button(
 
 
 def plan_button(plan: str, what: str, key: str, label: str = "Plan", **how: Any) -> None:
-    """A button that downloads a plan."""
     how = {"help": "Everything that was chosen; python -m kanon run repeats it.", **how}
     how["help"] = f"{how['help']} {OF_PLAN}"
     file_button(label, plan, what, "json", plan, key, **{"icon": "description", **how})
@@ -100,7 +98,6 @@ def file_button(
     original: bool = False,
     **how: Any,
 ) -> None:
-    """A button that downloads a file that is called for what it is about."""
     if original:
         label, what = f"{label}, original values", said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at
@@ -125,7 +122,6 @@ def file_button(
 
 
 def said_in_name(what: str, original: bool) -> str:
-    """What a file is, in its name, and that original values are in it if they are."""
     return f"{what}-original-values" if original else what
 
 
@@ -140,7 +136,6 @@ def _ask(key: str) -> None:
 
 
 def neutral_choice(name: str, kind: str = "csv") -> bool:
-    """A box for whether formulas are neutralised, where a file could have some."""
     if FORMATS[kind].cells != "text":
         return False
     return st.checkbox(
@@ -153,7 +148,6 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
 
 
 def order_choice(work: Work, name: str) -> str:
-    """A box for whether rows keep the order of the table; the order that is chosen."""
     order = work.settings.row_order
     st.checkbox(
         "Keep the table's order of rows",

@@ -24,7 +24,6 @@ _DRAWN = "the weights drawn on the edges that it rose along"
 
 
 def how_alteration(done: Run) -> str:
-    """The alteration, with the numbers of this release filled in."""
     prepared = done.prepared
     metric = prepared.plan.metric
     told = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
@@ -47,23 +46,19 @@ def how_alteration(done: Run) -> str:
 
 
 def how_algorithm(plan: Plan) -> str:
-    """How the release was found: what the algorithm says of itself, and what guided it."""
     said = algorithm_in_words(plan)
     return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in said.items())
 
 
 def how_bound(gap: OptimalityGap) -> str:
-    """What a lower bound holds for, and how it is found."""
     return f"**How close to the least possible.** {plain(gap.explanation)}"
 
 
 def _item(card: Card) -> str:
-    """What a part is called and what it says, in a list."""
     return f"- **{plain(card.title)}.** {plain(card.summary)}"
 
 
 def how_hierarchies() -> str:
-    """What a hierarchy is, and what the words and figures around it mean."""
     return _how("hierarchies")
 
 
@@ -89,7 +84,6 @@ def formula(metric: Metric) -> str:
 
 
 def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> str:
-    """A metric's formula with the numbers of one attribute filled in."""
     tree = trees[column]
     factor = dict(zip(trees, multipliers(metric, list(trees.values())), strict=True))[column]
     multiplier = ""
@@ -118,7 +112,6 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
 
 
 def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
-    """What the numbers of a comparison are, and what a difference means."""
     criteria = "\n".join(
         f"- **{plain(card.title)}** {card.arrow}: {plain(card.summary)}"
         for card in comparison.criteria.values()
@@ -169,27 +162,23 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
 
 
 def what_was_checked(done: Run) -> str:
-    """Which models every class was checked against, what was reached, what was not considered."""
     met = what_is_met(done, guarantees_of_classes(done)) if done.recoding.n_classes else ""
     return said_checked(met)
 
 
 def said_checked(met: str) -> str:
-    """The same, from what every class meets; nothing is met where there is no class."""
     if not met:
         return "**Nothing is released:** every record is suppressed, so there is no class to check."
     return _how("checked", models=plain(met))
 
 
 def which_levels(done: Run) -> str:
-    """To which level each quasi-identifier was raised, if it was one for all records."""
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     return said_levels(done.recoding.trace, {column: tree.height for column, tree in trees})
 
 
 def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
-    """The same, from what the algorithm did and the number of levels of each hierarchy."""
     if trace.node is None:
         return ""
     listed = ", ".join(

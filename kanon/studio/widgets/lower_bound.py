@@ -52,7 +52,6 @@ def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
 
 
 def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
-    """The button of a close search, and for how long one waits; none if all was searched so."""
     work = state.work()
     known = work.findings.bounds
     every = {one.key: one for one in wanted}.values()

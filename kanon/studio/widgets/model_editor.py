@@ -58,7 +58,6 @@ def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
 
 
 def also_require(work: Work) -> None:
-    """A popover that says what is required beside k; inside, the models can be changed."""
     found = whole(work)
     refused = (
         bool(work.settings.models)
@@ -97,7 +96,6 @@ def also_require(work: Work) -> None:
 
 
 def _mistyped(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
-    """What was typed for the parameters of models and cannot be used, by model and parameter."""
     return state.remembered("mistyped", work.version, dict)
 
 
@@ -106,7 +104,6 @@ def _fitting(work: Work) -> list[SensitiveModel]:
 
 
 def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
-    """One model: what it says, its parameters, and how much can be asked for."""
     title, gone = st.columns([5, 2], vertical_alignment="center")
     title.markdown(f"**{plain(model.title)}**")
     gone.button(
@@ -173,7 +170,6 @@ def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -
 
 
 def _column(work: Work, model: SensitiveModel) -> None:
-    """Which sensitive column the model is about, where there are several."""
     if len(work.table.sensitive_columns) < 2:
         return
     taken = {one.column for one in work.settings.models if one.card == model.card} - {model.column}
@@ -241,7 +237,6 @@ def _take(model: SensitiveModel, part: str, typed: Any) -> None:
 
 
 def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
-    """Let go of what was typed for a model, or for one parameter; returns it."""
     typed = _mistyped(state.work())
     gone = [one for one in typed if one[0] == model and part in (None, one[1])]
     return {name: typed.pop((one, name)) for one, name in gone}

@@ -42,7 +42,6 @@ class Number(NamedTuple):
 
 
 def of_release(done: Run) -> list[Number]:
-    """What a release lost and what it reached."""
     recoding, metric = done.recoding, done.prepared.plan.metric
     released = recoding.released
     raised, roots = generalised.value(recoding), at_root.value(recoding)
@@ -107,7 +106,6 @@ def worst(done: Run, column: str | None) -> list[Number]:
 
 
 def of_table(seen: ExposureNumbers) -> list[Number]:
-    """How exposed a table is before anything is done."""
     exposure = seen.exposure
     return [
         Number(
@@ -130,7 +128,6 @@ def of_table(seen: ExposureNumbers) -> list[Number]:
 
 
 def said_dropped(records: int) -> str:
-    """That records were dropped, as they lack a value."""
     missing = "dropped for missing values."
     return counted(records, f"record was {missing}", f"records were {missing}")
 

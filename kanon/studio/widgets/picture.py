@@ -34,8 +34,6 @@ Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it
 
 @dataclass(frozen=True)
 class PictureSettings:
-    """How a picture was made."""
-
     line: str  # The line below it
     k: int | None = None  # The k that it is of; None where it is of none, or of many
 
@@ -66,7 +64,6 @@ class PictureSettings:
 
     @classmethod
     def of_table(cls, work: Work, *more: str, k: int | None = None) -> PictureSettings:
-        """Of the session's table, as it is chosen in this work."""
         table = work.table
         counting: Counted = "records" if k is None or not table.person_counted else "persons"
         return cls.of(
@@ -80,7 +77,6 @@ class PictureSettings:
 
     @classmethod
     def of_run(cls, work: Work, prepared: PreparedRun, k: int | None = None) -> PictureSettings:
-        """Of a run, whatever was changed since."""
         plan = prepared.plan
         led = configurations_said([(configuration_of(plan), plan.metric)])
         return cls._of_classes(work, prepared, led, k=k)
@@ -95,7 +91,6 @@ class PictureSettings:
     def of_comparison(
         cls, work: Work, comparison: Comparison, k: int | None = None
     ) -> PictureSettings:
-        """Of several configurations."""
         lines = [(line.configuration, line.guide) for line in comparison.lines]
         return cls.of_table(work, configurations_said(lines), k=k)
 
@@ -191,14 +186,12 @@ _files = st.components.v2.component(
 
 
 def chart(figure: go.Figure, key: str, **also: Any) -> None:
-    """Draw a chart alone, on the paper of the page's theme."""
     if on_dark_paper():
         figure = dark(figure)
     st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
 
 
 def on_dark_paper() -> bool:
-    """Whether charts stand on dark paper here, as the page does."""
     return st.context.theme.type == "dark"
 
 
@@ -210,7 +203,6 @@ def picture(
     settings: PictureSettings,
     original: bool = False,
 ) -> None:
-    """Draw a chart and, under it, small links: its numbers, and itself as a picture."""
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:

@@ -26,7 +26,6 @@ def preview_height(done: Run) -> int:
 
 
 def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
-    """The first rows, each column in the tint of its role."""
     top = table.head(preview_rows(table.n_records, len(table.columns)))
     tints = pd.DataFrame(
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
@@ -60,7 +59,6 @@ def before_and_after(
 
 
 def _tint(share: float) -> str:
-    """The style of a cell that rose by this share of its hierarchy."""
     return f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
 
 

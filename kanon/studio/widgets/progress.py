@@ -71,7 +71,6 @@ def begin_button(
 
 
 def earlier_study(work: Work, doing: str, key: str) -> None:
-    """Say if a study is under way with other settings than those of this key."""
     one = work.running.get(doing)
     if one is not None and one.request.studying != key:
         st.info(_EARLIER, icon=":material/history:")

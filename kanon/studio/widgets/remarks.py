@@ -17,7 +17,6 @@ _AT_ONCE = 8  # so many remarks of a kind are spelt out, the weightiest first
 
 
 def remarked_table(work: Work) -> None:
-    """The remarks on the table and its roles, where roles are chosen."""
     key = (
         work.table.digest,
         work.version,
@@ -42,14 +41,12 @@ def remarked_table(work: Work) -> None:
 
 
 def remarked_release(result: Result, done: Run, k: int) -> None:
-    """The remarks on the release that is shown, with the way to the roles."""
     key = (result, k, done.prepared.plan.order)
     remarks = state.remembered("remarks", key, lambda: done.remarks)
     show_remarks(remarks, released=True)
 
 
 def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
-    """Remarks on a release, or on the roles of a table."""
     if not remarks:
         return
     alike = by_kind(remarks)

@@ -65,7 +65,6 @@ def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
 
 
 def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
-    """Whether a model needs the order of values that have none."""
     return (
         isinstance(model, TCloseness)
         and model.distance == "emd-ordered"
@@ -159,7 +158,6 @@ def glossed(card: Card) -> str:
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
-    """Several models in a few words; nothing for none."""
     told = [short(model) for model in models]
     if len(told) > 2:
         return counted(len(told), "model")
@@ -167,7 +165,6 @@ def summary(models: Sequence[SensitiveModel]) -> str:
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
-    """What a plan requires beside k."""
     return [model for model in plan.models if isinstance(model, SensitiveModel)]
 
 

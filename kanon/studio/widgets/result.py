@@ -40,7 +40,6 @@ _NAMED = 5  # so many changed settings are named
 
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
-    """Say which settings have changed, if that is known, and which button updates what is below."""
     said = [f"Settings have changed since this was made; press {button} to renew it."]
     if settings:
         rest = len(settings) - _NAMED
@@ -52,7 +51,6 @@ def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> Non
 def fade(
     container: str, button: str, old: bool, renewing: bool, since: Callable[[], Sequence[str]]
 ) -> None:
-    """Make a container look old while it is outdated or being updated, and say what updates it."""
     if old and not renewing:
         outdated_notice(button, since())
     opacity = 0.45 if old or renewing else 1
@@ -60,7 +58,6 @@ def fade(
 
 
 def start_button(work: Work, stale: bool, key: str) -> None:
-    """The button that makes a result; it stands out where there is none, or an old one."""
     st.button(
         "Anonymise",
         type="primary" if stale or work.findings.result is None else "secondary",
@@ -73,7 +70,6 @@ def start_button(work: Work, stale: bool, key: str) -> None:
 
 
 def renew_row(work: Work, stale: bool, key: str) -> None:
-    """The button where there is no current result, and what is said over the one there is."""
     with st.container(horizontal=True):
         if work.findings.result is None or stale or "run" in work.running:
             start_button(work, stale, key)
@@ -81,7 +77,6 @@ def renew_row(work: Work, stale: bool, key: str) -> None:
 
 
 def notice(work: Work, stale: bool) -> None:
-    """Over the result: that there is none yet, or that it is an old one, which then looks old."""
     with st.container():  # always there, so that the result stays where it is
         if work.findings.result is None and "run" not in work.running:
             st.info("There is no result for this table yet; press Anonymise to make one.")
@@ -90,13 +85,11 @@ def notice(work: Work, stale: bool) -> None:
 
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:
-    """The k that can be shown, and the release for it."""
     k, order = result.k_for(work.settings.k), work.settings.row_order
     return k, state.remembered("release", (result, k, order), lambda: result.release(k, order))
 
 
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:
-    """The slider over k, or why there is none; and what was coarsened before."""
     if coarsened := about_coarsened(result.prepared):
         st.caption(plain(coarsened))
     known, n = result.solution.known, result.prepared.classes.n_records
@@ -130,7 +123,6 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
 
 
 def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
-    """Numbers in one row: up to four, or as many as there are widths."""
     for place, number in zip(st.columns(widths), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
 

@@ -29,7 +29,6 @@ _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 
 
 def titles_of(comparison: Comparison) -> dict[str, str]:
-    """What metrics and criteria are called on a page, by name, with their better direction."""
     return {
         **{name: card.title for name, card in comparison.criteria.items()},
         **{metric.name: metric.card.title for metric in comparison.measured},
@@ -41,13 +40,11 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
 
 
 def titles_of_measures(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
-    """What some measures of a comparison are called on a page, by name."""
     own = titles_of(comparison)
     return {name: own.get(name, card.title) for name, card in known.items()}
 
 
 def line_titles(comparison: Comparison) -> dict[str, str]:
-    """What lines are called on a page, by name."""
     return {line.name: line.title for line in comparison.lines}
 
 
@@ -99,7 +96,6 @@ def standing_table(
 
 
 def mean_ranks(found: Standing) -> dict[str, pd.Series]:
-    """The mean rank of each competitor, by what the row is called: of all, or of each kind."""
     privacy = found.ranks.index.isin(PRIVACY)
     if not privacy.any() or privacy.all():
         return {MEAN_RANK: found.mean_ranks}
@@ -121,7 +117,6 @@ def bands_table(
 
 
 def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """The mean areas by characteristic, as text."""
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
     named = [plain(f"{what}: {value}") for what, value in groups.index]
@@ -139,7 +134,6 @@ def _shade(behind: float) -> str:
 
 
 def _unbroken(shown: pd.DataFrame) -> pd.DataFrame:
-    """With the name of each line on one line of text."""
     return shown.set_axis([name.replace(" ", "\u00a0") for name in shown.columns], axis=1)
 
 

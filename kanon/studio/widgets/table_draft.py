@@ -49,7 +49,6 @@ def table_editor(
     fresh: Callable[[], pd.DataFrame],
     apply: Callable[[pd.DataFrame], None],
 ) -> None:
-    """Draw a table to edit, and the buttons that apply or forget what was edited."""
     buttons = st.container(horizontal=True, vertical_alignment="center")
     draft = typed_table(name, key, fresh, height=420)
     changed = not draft.now.equals(draft.fresh)

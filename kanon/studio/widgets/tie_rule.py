@@ -2,7 +2,6 @@
 
 
 def tie_rule() -> str:
-    """Say which of several equal ones is taken."""
     return (
         "Of equal ones, the first in tree order is taken: first all values, as drawn; then the "
         "groups, branch by branch, each after the groups below it; the root last. The first "

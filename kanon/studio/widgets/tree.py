@@ -79,8 +79,6 @@ _tree = st.components.v2.component(
 
 
 def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]) -> None:
-    """Draw a tree, and tell what the user does to it."""
-
     def told() -> None:
         operation = state.typed(key).get("operation")
         if isinstance(operation, dict):

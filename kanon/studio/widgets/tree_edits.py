@@ -53,7 +53,6 @@ No metric can have this name.
 
 
 def drawable(tree: Hierarchy) -> bool:
-    """Whether a tree is small enough to be drawn."""
     return tree.n_leaves <= LARGEST_DRAWING and tree.n_nodes <= 3 * LARGEST_DRAWING
 
 
@@ -122,8 +121,6 @@ def _performed(
 
 
 class _Asked:
-    """What an operation asks for, checked while it is read."""
-
     def __init__(
         self, work: Work, column: str, tree: Hierarchy, operation: Mapping[str, Any]
     ) -> None:
@@ -233,12 +230,10 @@ def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
 
 # --- changes from beside the drawing --------------------------------------------------------
 def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
-    """The work with a tree that was made from the one in use: a step that can be undone."""
     return with_choice(work, column, drawn(work.table.choices[column], tree, notes))
 
 
 def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
-    """The work with the tree of a table of levels; what weights it gave to new edges is said."""
     before = work.table.choices[column].tree
     tree = tree_from_levels(table, before)
     notes: tuple[str, ...] = ()
@@ -253,7 +248,6 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
 
 
 def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
-    """The work with the tree of a table of edges; if it has weights, those are shown."""
     tree = tree_from_edges(table)
     done = with_tree_drawn(work, column, tree)
     return done if tree.weight is None else done.with_parts(replace(done.shared, shown=DRAWN))
@@ -275,7 +269,6 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
 
 
 def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
-    """The work with some groups of spellings joined just above their values: one step."""
     tree = work.table.choices[column].tree
     if tree is None or not chosen:
         return work
@@ -283,7 +276,6 @@ def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) 
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
-    """The work with all values that a hierarchy lacks added under one of its groups."""
     choice = work.table.choices[column]
     if choice.tree is None or not choice.lacking:
         return work
@@ -292,12 +284,10 @@ def with_added(work: Work, column: str, parent: str) -> Work:
 
 
 def find_look_alikes_of(choice: HierarchyChoice) -> dict[str, str]:
-    """The values that a hierarchy lacks, with its leaves that look the same."""
     return find_look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
 
 
 def with_alike_as_one(work: Work, column: str) -> Work:
-    """The work with lacking values in the place of the leaves that look the same."""
     choice = work.table.choices[column]
     alike = find_look_alikes_of(choice)
     if choice.tree is None or not alike:
@@ -316,7 +306,6 @@ def without_unused(work: Work, column: str) -> Work:
 
 
 def removable(choice: HierarchyChoice) -> list[str]:
-    """The leaves without a record that a tree can do without."""
     tree, spare = choice.tree, set(choice.unused)
     if tree is None:
         return []
@@ -351,13 +340,11 @@ def unweighed(work: Work) -> list[str]:
 
 # --- what the browser draws -----------------------------------------------------------------
 def shown_now(work: Work, choice: HierarchyChoice) -> str:
-    """Whose weights are on the edges: those asked for, as far as there are any."""
     drawn_there = choice.tree is not None and choice.tree.weight is not None
     return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
 
 
 def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
-    """The weights to show on the edges of a column's tree: a metric's, those drawn, or none."""
     if not shown:
         return None
     if shown == DRAWN:
@@ -369,7 +356,6 @@ def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.nd
 
 
 def _about(work: Work, column: str) -> str:
-    """What a drawing is of: this column of this table."""
     return f"{work.version} {column}"
 
 
@@ -414,7 +400,6 @@ def picture(
 
 
 def _weight_texts(weights: np.ndarray, own: bool) -> list[str]:
-    """The weights on the edges: the user's own as they were typed, a metric's as its costs are."""
     if own:
         return [weight_text(weight) for weight in weights.tolist()]
     decimals = decimals_of(weights)
@@ -439,7 +424,6 @@ def edge_texts(tree: Hierarchy) -> pd.DataFrame:
 
 
 def summary(choice: HierarchyChoice) -> str:
-    """The size of a tree, in words."""
     tree = choice.tree
     assert tree is not None
     return "{nodes} over {values}, height {height}".format(
