@@ -204,13 +204,16 @@ class Recoding:
 
     @property
     def suppressed_records(self) -> int:
+        """The number of records that left the release."""
         return self.classes.n_records - int(self.counts.sum())
 
     def with_trace(self, trace: Trace) -> Recoding:
+        """The same recoding with what an algorithm did on its way to it."""
         return replace(self, trace=trace)
 
     @property
     def squared_sizes(self) -> int:
+        """The sum of the squared sizes of the released classes."""
         return int((self.counts.astype(np.int64) ** 2).sum())
 
     @cached_property

@@ -34,10 +34,12 @@ class ClassSizes:
 
     @property
     def n_classes(self) -> int:
+        """The number of all classes."""
         return int(self.classes.sum())
 
     @property
     def n_records(self) -> int:
+        """The number of their records."""
         return int(self.sizes @ self.classes)
 
     def at_least(self, k: int) -> ClassSizes:
@@ -80,6 +82,7 @@ class TupleNumbers:
             self.numbers.append({j: number[j] for j in run})
 
     def place(self, column: int) -> tuple[int, int]:
+        """Which number holds a column, and what one of it counts there."""
         for place, number in enumerate(self.numbers):
             if column in number:
                 return place, number[column]
@@ -119,6 +122,8 @@ def below(tree: Hierarchy, node: int) -> np.ndarray:
 
 
 class StoredGroups(ABC):
+    """Classes at some levels, as a table that the engine keeps."""
+
     sizes: ClassSizes  # how many classes have how many records
 
     @abstractmethod
@@ -146,6 +151,7 @@ class PartCells:
 
     @property
     def n_classes(self) -> int:
+        """The number of its classes."""
         return int(self.classes[0].sum())
 
 
@@ -189,6 +195,7 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """Their hierarchies."""
         return self._whole.hierarchies
 
     @property
@@ -208,6 +215,7 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def refusal(self) -> PlanError:
+        """That the classes are too many for what was asked."""
         return too_many_classes(self._number)
 
     @property
@@ -217,10 +225,12 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def n_classes(self) -> int:
+        """E."""
         return self._number
 
     @property
     def n_records(self) -> int:
+        """n."""
         return self._whole.n_records
 
     @property
@@ -230,6 +240,7 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def numbers(self) -> TupleNumbers:
+        """How the engine numbers tuples: by the nodes of the hierarchies."""
         return TupleNumbers([tree.n_nodes for tree in self.hierarchies])
 
     @property
@@ -253,6 +264,8 @@ class StoredClasses(EquivalenceClasses, ABC):
 
 
 class PartMerge(Protocol):
+    """Merges the classes of a part."""
+
     @property
     def schema(self) -> pa.Schema:
         """The columns that go back."""
@@ -267,5 +280,6 @@ def released_stay(recoding: Recoding) -> bool:
 
 
 def too_many_classes(number: int) -> PlanError:
+    """That a table has more classes than come here, whatever wanted them."""
     what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
     return PlanError(exceeded("classes", what))

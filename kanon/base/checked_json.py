@@ -37,6 +37,7 @@ class Strict(BaseModel):
 
 
 def load_json(path: Path, what: str) -> Any:
+    """Read a file of choices."""
     try:
         content, size = read_up_to(bytes_of("plan_megabytes"), path)
         _check_size(size, what)
@@ -81,10 +82,12 @@ def read_json(text: str, what: str = "The plan") -> Any:
 
 
 def write_json(content: Any) -> str:
+    """An object as a file of choices has it."""
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def validate(kind: type[M], content: Any, what: str) -> M:
+    """An object as a part of a file of choices; ``what`` the file is, in a word."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
@@ -111,6 +114,7 @@ def _has_half(found: Any) -> bool:
 
 
 def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
+    """What pydantic found wrong, in one sentence."""
     kind, given = first["type"], first.get("input")
     place = f"{what.capitalize()} key {path}" if path else f"The {what}"
     if kind == "value_error":

@@ -61,6 +61,7 @@ _ZONE = (
 
 @cache
 def date_regex(name: str, pattern: str) -> re.Pattern[str]:
+    """What is written like a pattern of dates or times."""
     parts = [
         _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
     ]
@@ -85,6 +86,7 @@ def date_regex(name: str, pattern: str) -> re.Pattern[str]:
 
 
 def moment_of(parts: Mapping[str, str | None], first_year: int | None) -> datetime | None:
+    """The moment that the parts of a text say, if there is such a day and time."""
     given = {key: value for key, value in parts.items() if value is not None}
     year = int(given.get("year", 1))
     if "short" in given and first_year is not None:

@@ -21,6 +21,7 @@ _LIKELY = [
 
 
 def find_marked_encoding(data: bytes) -> str | None:
+    """The encoding that the mark at the start of a text names."""
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 

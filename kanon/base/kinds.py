@@ -114,14 +114,17 @@ class ColumnKind:
 
     @property
     def is_number(self) -> bool:
+        """Whether its texts are numbers."""
         return self.name in ("whole number", "decimal")
 
     @property
     def is_moment(self) -> bool:
+        """Whether its texts are dates or times."""
         return self.name in ("date", "date and time", "time")
 
     @property
     def resolution(self) -> Resolution:
+        """What the texts of a date or time say at the finest."""
         if self.name in ("time", "date and time"):
             return "time"
         named: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
@@ -166,6 +169,7 @@ class ColumnKind:
         ]
 
     def check(self, column: str, texts: Sequence[str]) -> None:
+        """Check that the values of a column are of this kind."""
         bad = self.misfits(texts)
         if bad:
             some = counted(len(bad), "distinct value is", "distinct values are")

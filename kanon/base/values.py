@@ -32,6 +32,7 @@ class ValueCounts:
 
     @property
     def texts(self) -> list[str]:
+        """The distinct texts."""
         return list(self.counts)
 
     @property
@@ -70,6 +71,7 @@ class Frequencies:
 
     @property
     def distinct(self) -> DistinctCounts:
+        """The number of values, and of the cells that are not missing."""
         return DistinctCounts(int(self.values.sum()), int(self.sizes @ self.values))
 
     def rarer_than(self, k: int) -> int:

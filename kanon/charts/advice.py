@@ -35,6 +35,7 @@ def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
 def advised_chart(
     weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
+    """A point per way, the front joined, the proposals with their numbers."""
     figures = [weighed.figures(place) for place in range(len(weighed.ways))]
     x = np.array([each["mean_alteration"] for each in figures])
     titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]

@@ -53,6 +53,7 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
+    """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid

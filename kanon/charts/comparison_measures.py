@@ -22,6 +22,7 @@ CLASSES = Card(
 
 
 def measures_of(comparison: Comparison) -> Mapping[str, Card]:
+    """Everything that a curve of a comparison can show, by name."""
     own = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
     further = comparison.further.values()
     cards = (*comparison.criteria.values(), CLASSES, *further, *own)
@@ -29,6 +30,7 @@ def measures_of(comparison: Comparison) -> Mapping[str, Card]:
 
 
 def privacy_measures(comparison: Comparison) -> Mapping[str, Card]:
+    """The criteria that say how well people are protected, by name."""
     names = (L_CARD.name, T_CARD.name, minimum_k.CARD.name)
     return {name: comparison.criteria[name] for name in names if name in comparison.criteria}
 
@@ -44,6 +46,7 @@ def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
 
 
 def column_of(measure: str) -> str:
+    """What a measure is called in a file: t as in all other files."""
     return "t_variational" if measure == T_CARD.name else measure
 
 
@@ -71,11 +74,13 @@ def digits_shown(card: Card) -> int | None:
 
 
 def hover_number(card: Card) -> str:
+    """A number in a hover, as Plotly formats it."""
     formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
     return formats.get(scale_of(card), "%{y:,.1f}")
 
 
 def round_for_hover(values: np.ndarray, card: Card) -> np.ndarray | None:
+    """The numbers that :func:`hover_number` shows: nearly all does not look like all."""
     digits = digits_shown(card)
     return None if digits is None else round_apart(values, digits)
 

@@ -18,6 +18,7 @@ FEW = 50  # up to so many k, each has a dot of its own
 def alteration_curve(
     curves: Curves | Points, metric: Metric, k: int, also: str = "", of: Counted = "records"
 ) -> go.Figure:
+    """The alteration at every k under one metric, with a cursor at the chosen k."""
     column = f"alteration_{metric.name}"
     here = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)
@@ -64,6 +65,7 @@ def alteration_curve(
 
 
 def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
+    """How a curve over k is drawn whose points are those of :func:`whole_k`."""
     line = {"shape": "hvh", "color": colour, "width": 3}
     if isinstance(curves, Points):
         mode = "markers"
@@ -76,6 +78,7 @@ def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:
+    """The numbers behind the curves: one row per release on the path, or per k."""
     if isinstance(curves, Points):
         return numbers_table(by_total_variation(curves.numbers))
     columns = by_total_variation(curves.columns())

@@ -24,6 +24,7 @@ def _shown(comparison: Comparison) -> list[str]:
 
 
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
+    """Which of two lines is better at k and by how much, a sentence for each criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
     cards = {name: comparison.card(name) for name in _shown(comparison)}
     return [

@@ -65,6 +65,7 @@ def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
 
 
 def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
+    """One small panel per column, in the order given."""
     columns = min(_COLUMNS, len(found))
     rows = math.ceil(len(found) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -92,6 +93,7 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
 
 
 def distribution_large(found: Distribution, title: str) -> go.Figure:
+    """One column in a chart of its own."""
     data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
     named = {"text": "share of the records", "font": HEADING}
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}

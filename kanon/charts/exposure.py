@@ -34,6 +34,7 @@ def class_size_table(seen: Exposure) -> pd.DataFrame:
 
 
 def class_size_chart(seen: Exposure) -> go.Figure:
+    """How many records or persons share their quasi-identifiers with how many others."""
     table = class_size_table(seen)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
@@ -75,6 +76,7 @@ def singling_out_table(unique_without: Mapping[str, int], seen: Exposure) -> pd.
 
 
 def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.Figure:
+    """Which columns single people out; see :func:`singling_out_table`."""
     falls = singling_out_table(unique_without, seen)
     fewer = falls[f"fewer unique {seen.of}"]
     figure = go.Figure()

@@ -26,6 +26,7 @@ def drawn(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
+    """A figure with the common look."""
     common = _common()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {

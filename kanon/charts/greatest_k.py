@@ -23,6 +23,7 @@ from kanon.metrics import Metric
 
 
 def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
+    """The greatest k with at most so much alteration, or from where on there is any."""
     k = found.greatest_k(most)
     if k is None:
         least = percent(float(found.curve["alteration"].iloc[0]))
@@ -31,6 +32,7 @@ def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
 
 
 def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> go.Figure:
+    """The k that each way reaches with at most so much alteration, and the greatest of them."""
     curve = found.curve
     data: list[dict[str, Any]] = [
         {

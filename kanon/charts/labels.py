@@ -59,6 +59,7 @@ class Scale(NamedTuple):
         )
 
     def point(self, x: float, y: float) -> tuple[float, float]:
+        """What stands at a place in the picture."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),

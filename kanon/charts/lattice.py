@@ -47,6 +47,7 @@ def lattice_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
+    """Every node and edge of a lattice, and the walks of searches."""
     found = explored.assessed
     nodes = _tuples(found)
     x, y = _places(explored, nodes)
@@ -71,6 +72,7 @@ def heights_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
+    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it."""
     counts, satisfying = np.array(explored.per_height, float), explored.satisfying_per_height
     marker: dict[str, Any] = {"color": _BAR}
     if satisfying is not None:
@@ -107,6 +109,7 @@ def neighbourhood_chart(
     chosen: Node,
     colouring: Colouring = "loss",
 ) -> go.Figure:
+    """The nodes straight above and below one node, with what the first step raises or lowers."""
     nodes = _tuples(found)
     heights = found.heights
     x = np.zeros(len(nodes))
@@ -153,6 +156,7 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
 
 
 def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.DataFrame:
+    """The numbers behind the picture: a row per node that was counted."""
     found = explored.assessed if found is None else found
     nodes = _tuples(found)
     minimal = set(explored.minimal)
@@ -177,6 +181,7 @@ def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.
 
 
 def heights_table(explored: Exploration) -> pd.DataFrame:
+    """The numbers behind the bars: per height how many nodes there are, and how many satisfy."""
     table = pd.DataFrame(
         {"height": range(len(explored.per_height)), "nodes": list(explored.per_height)}
     )

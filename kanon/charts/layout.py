@@ -45,6 +45,7 @@ class PanelSize(NamedTuple):
     label: int  # the longest label of a row of a matrix, in letters
 
     def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
+        """The pixels of the labels of a matrix: their size, and the room that they take."""
         longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
         side = min(self.height, self.width) - 4
         fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
@@ -86,6 +87,7 @@ class Layout:
 
     @property
     def grid(self) -> tuple[int, int]:
+        """Rows and columns."""
         return GRIDS[len(self.panels)]
 
     def sized(self, number: int) -> Layout:
@@ -109,6 +111,7 @@ class Layout:
 
 
 def curves(*measures: str) -> Layout:
+    """A board of curves over k alone."""
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 

@@ -197,6 +197,7 @@ def _axis(score: Card) -> str:
 def agreement_chart(
     found: pd.DataFrame, measures: Mapping[str, Card], learned: Mapping[str, str], title: str
 ) -> go.Figure:
+    """How well each measure agrees with each classifier's score: overall and at equal k."""
     names = [name for name in measures if name in set(found["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
     if found["at_equal_k"].notna().any():
@@ -246,6 +247,7 @@ def agreement_chart(
 def prediction_scatter(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
+    """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family

@@ -20,6 +20,7 @@ def picture_of(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
+    """The picture of a step: regions, the two that meet, the lattice so far, or the trees."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     if (regions := regions_in(seen)) is not None:
         # The same axes at every step, as long as the cut can be seen on them.
@@ -34,6 +35,7 @@ def picture_of(
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
+    """The numbers behind :func:`picture_of`."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     names = lesson.task.classes.attributes
     if (regions := regions_in(seen)) is not None:

@@ -33,6 +33,7 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
+    """The lattice as far as a search has come: looked at, known unseen, or not known yet."""
     looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, NodeView)]
     if not looks:
         raise ValueError("no node was looked at yet")

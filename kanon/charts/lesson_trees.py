@@ -39,6 +39,7 @@ _FEW = 6  # so few lines stand further apart
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
+    """The two that a step joins, in the hierarchies: two classes, or a cluster and a record."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("nobody meets in this step")
@@ -53,6 +54,7 @@ def meeting_chart(
     room: Room = PAGE,
     numbers: Sequence[int] = (),
 ) -> go.Figure:
+    """A small tree per quasi-identifier: the values of two classes, and where they meet."""
     colours = [
         class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
         for held in (one, other)
@@ -78,6 +80,7 @@ def meeting_chart(
 
 
 def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
+    """A small tree per quasi-identifier: the values that the table has after a step, as dots."""
     shown = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -91,6 +94,7 @@ def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
 
 
 def standing(step: Step) -> list[dict[int, int]]:
+    """Per quasi-identifier the nodes of its tree that the table has after a step, with records."""
     found = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):

@@ -51,6 +51,7 @@ Texts = Sequence[Sequence[str]]  # a text for each cell of a matrix, safe for Pl
 def cost_hovers(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, pictures: int = 1
 ) -> Texts:
+    """What each cell says under the pointer: how its cost adds up to the common ancestor."""
     ancestors = tree.common_ancestors(matrix.nodes).tolist()
     texts = [_row_said(_path_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
     if sum(_sent(row) for row in texts) <= _TEXTS / pictures:
@@ -96,6 +97,7 @@ def _sent(texts: Sequence[str]) -> int:
 def difference_hovers(
     tree: Hierarchy, one: CostMatrix, other: CostMatrix, share: bool = False
 ) -> Texts:
+    """What each cell of a difference says: the common ancestor, and both costs."""
     labels = [escaped(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(one.nodes).tolist()
     if share:
@@ -125,6 +127,7 @@ def matrix_chart(
     marked: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
+    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):

@@ -35,9 +35,11 @@ class PanelContext:
 
     @property
     def axes(self) -> dict[str, str]:
+        """The axes of the panel, as a trace names them."""
         return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
+        """One of the axes in the layout: of kind ``x`` or ``y``."""
         return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
@@ -75,6 +77,7 @@ def k_axis_of(scene: PanelContext) -> None:
 
 
 def axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
+    """The title of an axis of a panel."""
     return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
 
 

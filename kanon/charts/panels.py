@@ -45,6 +45,8 @@ CLASS_SIZES = "Class sizes"
 
 
 class Kind(Protocol):
+    """What a panel shows."""
+
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
@@ -88,12 +90,15 @@ class CurvePanel:
         return ""
 
     def head(self, scene: PanelContext) -> str:
+        """The measure."""
         return self._card(scene).title
 
     def axis(self, scene: PanelContext) -> str:
+        """Its unit and direction."""
         return unit_said(self._card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """The measure."""
         return [scene.panel.measure]
 
     def _card(self, scene: PanelContext) -> Card:
@@ -145,6 +150,7 @@ class CurvePanel:
                 "values": _rounded(found[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """A row per configuration, tie seed and k."""
         return measure_table(scene.comparison, scene.panel.measure)
 
 
@@ -164,11 +170,13 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
+        """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def axis(self, scene: PanelContext) -> str:
+        """How to read it."""
         which = "group → group" if self._matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
@@ -239,12 +247,15 @@ class ScatterPanel:
         return _unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
+        """Both measures."""
         return f"{short_title(self._card(scene))} against alteration"
 
     def axis(self, scene: PanelContext) -> str:
+        """The unit and direction of privacy; alteration says its own below."""
         return unit_said(self._card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """Both."""
         return [COST.name, scene.panel.measure]
 
     def _card(self, scene: PanelContext) -> Card:
@@ -287,6 +298,7 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """Both coordinates at every k, and who is on the front."""
         return scatter_table(scene.comparison, scene.panel.measure)
 
 
@@ -298,19 +310,23 @@ class ClassesPanel:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def lacks(self, scene: PanelContext) -> str:
+        """Nothing."""
         return ""
 
     def head(self, scene: PanelContext) -> str:
+        """What is on the axes."""
         if not self._has_sizes(scene):
             return self._instead().head(_about(scene, CLASSES.name))
         return CLASS_SIZES
 
     def axis(self, scene: PanelContext) -> str:
+        """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """The number of classes."""
         return [CLASSES.name]
 
     def _has_sizes(self, scene: PanelContext) -> bool:
@@ -321,6 +337,7 @@ class ClassesPanel:
         return CurvePanel()
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
+        """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
             return self._instead().draw(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)

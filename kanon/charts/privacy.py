@@ -45,6 +45,7 @@ def level_chart(
     best: float | None = None,
     of: Counted = "records",
 ) -> go.Figure:
+    """The level of the worst class at every k, with a cursor at the chosen one."""
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
     text = [

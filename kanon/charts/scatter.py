@@ -73,6 +73,7 @@ def _lowered(title: str) -> str:
 def privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
+    """A point per configuration at k, the front that nobody beats, and each one's way over k."""
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]

@@ -54,6 +54,7 @@ EVALUATED = Card(
 
 # --- what came out, in sentences --------------------------------------------------------------
 def finding(found: Searches) -> str:
+    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
     levels, loss = (tally(found, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
     return (
         f"Beside {short_title(_DATAFLY)}, {short_title(_OURS)} rises fewer levels at {levels} of "
@@ -62,6 +63,7 @@ def finding(found: Searches) -> str:
 
 
 def claims_said(found: Searches) -> list[str]:
+    """What holds here of what is said of Improved greedy, in levels, loss and time."""
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
     levels, of_k = tally(found, _LEVEL, _OURS, _DATAFLY), f"{len(found.ks)} k"
     above = tally(found, _LEVEL, _OURS, _SAMARATI)
@@ -98,6 +100,7 @@ def _comparable(factor: float) -> str:
 
 
 def effort_finding(found: Searches) -> str:
+    """How many nodes each search evaluates of the largest lattice."""
     most = found.over_columns["columns"].max()
     last = found.over_columns[found.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
@@ -118,11 +121,13 @@ def _times(factor: float) -> str:
 
 # --- the numbers ------------------------------------------------------------------------------
 def over_k_table(found: Searches) -> pd.DataFrame:
+    """The numbers over k, and what they were made with: for downloading."""
     table = found.over_k.rename(columns={"alteration": f"alteration_{found.metric.name}"})
     return table.assign(quasi_identifiers=len(found.attributes), suppression_limit=found.limit)
 
 
 def over_columns_table(found: Searches) -> pd.DataFrame:
+    """The numbers over quasi-identifiers, and what they were made with: for downloading."""
     return found.over_columns.assign(suppression_limit=found.limit)
 
 

@@ -202,15 +202,18 @@ def axis_number(place: int) -> str:
 
 
 def axes_at(place: int) -> dict[str, str]:
+    """The axes of a panel, as a trace names them."""
     return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
 
 
 def hide_axes(figure: go.Figure, place: int) -> None:
+    """Hide the axes of a free place in a grid of panels."""
     for kind in "xy":
         figure.layout[f"{kind}axis{axis_number(place)}"].visible = False
 
 
 def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
+    """A dotted line from the bottom of a picture to its top."""
     line = {"color": colour, "width": width, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 

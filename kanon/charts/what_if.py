@@ -27,6 +27,7 @@ def what_if_title(found: pd.DataFrame, titles: Mapping[str, str], first: str = "
 
 
 def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
+    """One line per metric that guided, from its alteration before to the one after."""
     figure = go.Figure()
     names = [str(name) for name in found.index][::-1]
     for name in names:

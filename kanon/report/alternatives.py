@@ -96,6 +96,7 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
 
 
 def too_long(prepared: PreparedRun) -> str:
+    """Why running a plan's algorithm once more would take long; nothing if it would not."""
     module = algorithm_named(prepared.plan.algorithm.name)
     classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
     most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES

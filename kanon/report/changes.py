@@ -28,6 +28,7 @@ def parse_record(content: Any, where: str = "The last report") -> ReportRecord:
 
 
 def read_record(path: Path) -> ReportRecord:
+    """Read the record of the last report from a JSON file."""
     return parse_record(load_json(path, "The last report"))
 
 

@@ -167,6 +167,7 @@ class Report:
 
     @property
     def title(self) -> str:
+        """What was released: in the user's words, or by the name of the input."""
         return self.words.title or f"Release of {self.name}"
 
 
@@ -363,6 +364,7 @@ def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...
 
 # --- what the next report compares itself with ------------------------------------------------
 def record_of(report: Report) -> ReportRecord:
+    """What the next report compares itself with."""
     plan = json.loads(report.plan)
     fingerprints = {
         f"hierarchy of {quoted(each.column)}": each.fingerprint for each in report.hierarchies

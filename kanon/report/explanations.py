@@ -37,11 +37,13 @@ class Guarantee:
 
 
 def guarantees(done: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
+    """What a release reaches of each model, as the check of its rows, or of a file, found it."""
     pairs = zip(done.prepared.plan.models, verdicts or done.verdicts, strict=True)
     return tuple(_guarantee(model, found.level, found.holds) for model, found in pairs)
 
 
 def guarantees_of_classes(done: Run) -> tuple[Guarantee, ...]:
+    """What a release reaches of each model, as its classes say, before any row is looked at."""
     models = done.prepared.plan.models
     if released_stay(done.recoding):  # so that nothing but k was required
         return tuple(_guarantee(one, done.recoding.min_k, True) for one in models)
@@ -79,6 +81,7 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
 
 
 def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
+    """What was required and reached, and of which sensitive columns nothing was required."""
     met = "; ".join(
         f"{_model_in_words(model)} (reached: {one.reached})"
         for model, one in zip(done.prepared.plan.models, found, strict=True)
@@ -94,6 +97,7 @@ def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
 
 
 def in_plain_words(done: Run) -> tuple[str, ...]:
+    """What the release protects and what it costs, for who is no statistician."""
     recoding, metric = done.recoding, done.prepared.plan.metric
     if recoding.min_k is None:
         return (smallest_class(None),)
@@ -146,6 +150,7 @@ MEETING: Mapping[str, str] = {
 
 
 def algorithm_in_words(plan: Plan) -> dict[str, str]:
+    """How a release is found: what the algorithm says of itself, and what guides it."""
     chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
     own = own_way(module.CARD.how)
     how = [FULL_DOMAIN] if own != module.CARD.how else []
@@ -172,6 +177,7 @@ def algorithm_in_words(plan: Plan) -> dict[str, str]:
 
 
 def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
+    """What was chosen, as pairs of a term and what it means here."""
     plan = done.prepared.plan
     weights = plan.algorithm.attribute_weights
     said = {
@@ -269,6 +275,7 @@ def _levels(done: Run) -> str:
 
 # --- what leaves ----------------------------------------------------------------------------
 def fates(done: Run) -> dict[str, str]:
+    """What happens to each column on its way into the release."""
     plan, pseudonyms = done.prepared.plan, done.prepared.source.pseudonyms
     levels = {one.column: one.level for one in done.prepared.coarsened}
     found = {}
@@ -286,6 +293,7 @@ def fates(done: Run) -> dict[str, str]:
 
 
 def what_leaves(done: Run) -> str:
+    """What the release protects and what it does not: the sentence that somebody has to sign."""
     coarse = [one.column for one in done.prepared.coarsened]
     passed = [one for one in done.prepared.source.passed_through() if one not in coarse]
     replaced = done.prepared.source.pseudonyms

@@ -20,12 +20,14 @@ class LossEnds:
 
 
 def ends_of(prepared: PreparedRun) -> LossEnds:
+    """The measures of the original table and of losing everything; they do not depend on k."""
     metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
     classes = prepared.classes
     return LossEnds(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
 
 
 def overview_of(done: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
+    """All measures of a release, beside those of both ends; shares in percent."""
     plan, classes = done.prepared.plan, done.prepared.classes
     name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
     before, at_root = (

@@ -77,6 +77,7 @@ class OptimalityGap:
 
     @property
     def reached(self) -> bool:
+        """Whether the release loses the least that is possible."""
         return self.lost is not None and self.lost <= self.least * (1 + 1e-12)
 
     @property
@@ -110,6 +111,7 @@ class OptimalityGap:
 
     @property
     def sentence(self) -> str:
+        """What no release can go below, and how far this one is from it at most."""
         told = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
         told["releases"] = (
             "No release by these hierarchies, of any tool,"
@@ -141,6 +143,7 @@ class OptimalityGap:
 
     @property
     def explanation(self) -> str:
+        """What the sentence holds for."""
         said = [
             (
                 "This holds for every release in which each value stays as it is or becomes a "
@@ -190,6 +193,7 @@ def effort(classes: EquivalenceClasses) -> int:
 
 
 def why_no_bound(classes: EquivalenceClasses) -> str:
+    """Why no bound can be found for a table; nothing if one can."""
     size = n_nodes(classes.hierarchies)
     if size <= MOST_NODES:
         return ""
@@ -208,6 +212,7 @@ def bound_of(prepared: PreparedRun, progress: Progress) -> LowerBound:
 
 
 def bound_found_soon(prepared: PreparedRun, progress: Progress) -> LowerBound | None:
+    """The same as closely as takes about a second; None if that is not possible at all."""
     size = effort(prepared.classes)
     if size > QUICKLY or why_no_bound(prepared.classes):
         return None

@@ -34,6 +34,7 @@ class Origin:
 
 
 def origin_of_file(path: Path) -> Origin:
+    """The fingerprint of a file, by its bytes."""
     return Origin(path.name, fingerprint_of_path(path), _BYTES)
 
 
@@ -49,6 +50,7 @@ def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:
 
 
 def hashes_of(done: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[str, str], ...]:
+    """What each fingerprint is of, and the fingerprint: of the input, the plan and the release."""
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     coarsened = {one.column: one.tree for one in done.prepared.coarsened}
@@ -61,6 +63,7 @@ def hashes_of(done: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[s
 
 
 def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
+    """The fingerprint of hierarchies by their columns."""
     nodes = {column: to_nodes(tree) for column, tree in trees.items()}
     return _sha256(json.dumps(nodes, sort_keys=True).encode())
 
@@ -78,10 +81,12 @@ def fingerprint_of_address(address: Address) -> str | None:
 
 
 def fingerprint_of_plan(plan: Plan) -> str:
+    """The fingerprint of a plan, however its file was laid out."""
     return _sha256(canonical_plan(plan).encode("utf-8"))
 
 
 def canonical_plan(plan: Plan) -> str:
+    """A plan as kanon writes it, however its file was laid out."""
     columns = {
         name: column
         if column.role is Role.QUASI_IDENTIFIER or name in plan.coarsened

@@ -69,6 +69,7 @@ def near(k: int, highest: int, most: int) -> list[int]:
 
 
 def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
+    """Run a plan's algorithm, and measure its releases for other k as far as that is quick."""
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
@@ -103,6 +104,7 @@ def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
 
 
 def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, ...]:
+    """The pictures over k: alteration, and for each sensitive column l and t of the worst class."""
     curves, plan, k = found.curves, prepared.plan, prepared.plan.k
     if curves is None or not found.recoding.n_classes:
         return ()

@@ -60,24 +60,29 @@ class PublicReport:
 
     @property
     def title(self) -> str:
+        """What was released: in the user's words, or by its size."""
         return self.words.title or f"Release of {counted(self.records, 'record')}"
 
     @property
     def plan(self) -> str:
+        """What a recipient needs of the plan, with the algorithm where it is published, as JSON."""
         content = {**self.plan_for_recipients, **self.figures.get("algorithm", {})}
         return write_json(content)
 
     @property
     def published(self) -> dict[str, str]:
+        """The published figures as texts, by what they are called."""
         return {FIGURES[name]: text for name, text in self.figures.items() if name != "algorithm"}
 
     def with_figures(self, figures: Mapping[str, Any], names: Collection[str]) -> PublicReport:
+        """The same with some of the figures of the table, chosen by their names."""
         return replace(self, figures={name: figures[name] for name in FIGURES if name in names})
 
 
 def public_report(
     done: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:
+    """Reckon from a released file what its report for publication says."""
     plan, recoding, fate = done.prepared.plan, done.recoding, fates(done)
     # The file does not say whom its records are about.
     checked = plan.model_copy(update={"person": None})
@@ -114,6 +119,7 @@ def public_report(
 
 
 def figures_of(done: Run) -> dict[str, Any]:
+    """All figures of a table that may be published by name, as they are read."""
     plan, classes = done.prepared.plan, done.prepared.classes
     content = plan.model_dump(mode="json", exclude_none=True)
     keys = ("algorithm", "metrics", "suppression_limit")

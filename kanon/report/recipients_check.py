@@ -80,6 +80,7 @@ def read_table(
 def worst_class(
     asked: dict[str, Any], classes: list[Counter[str]], kind: str
 ) -> tuple[float | None, bool]:
+    """What the worst class has of a model, and whether that is enough."""
     if not classes:
         return None, True
     whole: Counter[str] = Counter()
@@ -108,6 +109,7 @@ def classes_by(
 
 
 def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list[Finding]:
+    """All that the plan asks for."""
     columns = plan["columns"]
     quasi = [name for name in columns if columns[name]["role"] == "quasi-identifier"]
     sensitive = [name for name in columns if columns[name]["role"] == "sensitive"]
@@ -150,6 +152,7 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
 
 
 def check_sums(folder: Path) -> Iterator[Finding]:
+    """Whether each file is the one that SHA256SUMS was made of."""
     for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines():
         digest, name = line.split("  ", 1)
         same = hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest

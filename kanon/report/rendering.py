@@ -25,6 +25,7 @@ from kanon.sources.writing import table_bytes
 
 
 def rendered(report: Report | PublicReport) -> bytes:
+    """The report as HTML, in UTF-8."""
     shared = {
         "report": report,
         "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
@@ -47,6 +48,7 @@ def rendered(report: Report | PublicReport) -> bytes:
 
 
 def numbers(report: Report | PublicReport) -> dict[str, Any]:
+    """The figures of a report as JSON: all but the date and the seconds."""
     if isinstance(report, PublicReport):
         return {
             **{name: getattr(report, name) for name in ("title", "verdict", "records", "classes")},
@@ -118,6 +120,7 @@ def _data(kind: str, content: bytes) -> str:
 
 
 def numbers_json(report: Report | PublicReport) -> bytes:
+    """The figures of a report as a file of JSON."""
     return (json.dumps(numbers(report), indent=2) + "\n").encode("ascii")
 
 

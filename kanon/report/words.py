@@ -70,6 +70,7 @@ _KEYS = ", ".join(part.name for part in fields(Words))
 
 
 def read_words(path: Path) -> Words:
+    """Read the words of a report from a JSON file."""
     return parse_words(load_json(path, "The file of words"))
 
 
@@ -97,4 +98,5 @@ def parse_words(content: Any, where: str = "The file of words") -> Words:
 
 
 def words_given(words: Words) -> dict[str, str]:
+    """The texts that were given, by their names."""
     return {name: text for name, text in asdict(words).items() if text}

@@ -12,7 +12,7 @@ import sys
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -174,6 +174,26 @@ def test_the_reference_lists_modules_that_exist_each_once(configuration):
     first = (DOCS / "reference" / "library" / "index.md").read_text("utf-8")
     recommended = set(re.findall(r"`(kanon\.[a-z_.]+)\.\w+`", first))
     assert len(recommended) > 4 and recommended <= packages | set(shown)
+
+
+def test_everything_public_in_the_reference_has_a_docstring(configuration):
+    texts = [path.read_text("utf-8") for path in (DOCS / "reference" / "library").glob("*.md")]
+    bare = []
+    for name in configuration.listed(
+        " ".join(names for text in texts for names in configuration.LISTED.findall(text))
+    ):
+        module = importlib.import_module(name)
+        for key, value in vars(module).items():
+            if key.startswith("_") or getattr(value, "__module__", "") != name:
+                continue
+            members = vars(value).items() if isinstance(value, type) else ()
+            public = [
+                (f"{key}.{at}", member)
+                for at, member in members
+                if isinstance(member, FunctionType | property) and not at.startswith("_")
+            ]
+            bare += [f"{name}.{at}" for at, what in [(key, value), *public] if not what.__doc__]
+    assert bare == []
 
 
 def test_the_reference_shows_docstrings_and_examples(site):
