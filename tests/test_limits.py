@@ -27,7 +27,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.lanes import STUDY
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Request, cancelled_run
-from kanon.studio.widgets import uploads
+from kanon.studio.widgets import controls
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
 TABLE = pd.DataFrame({"sex": ["F", "M", "F", "D"], "zip": ["1", "1", "2", "3"]})
@@ -152,7 +152,7 @@ def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
 
 
 def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits):
-    uploads._prepare_server.clear()
+    controls._prepare_server.clear()
     try:
         limits(upload_megabytes=7, hierarchies_megabytes=5, plan_megabytes=3)
         at = start(DATA)
@@ -163,14 +163,14 @@ def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits)
         (field,) = start(HIERARCHIES).get("file_uploader")
         assert field.proto.max_upload_size_mb == 5
     finally:
-        uploads._prepare_server.clear()
+        controls._prepare_server.clear()
         limits()
-        uploads._prepare_server()
+        controls._prepare_server()
     assert config.get_option("server.maxUploadSize") == settings().upload_megabytes == 200
 
 
 def test_what_is_uploaded_is_not_written_to_a_disk():
-    uploads._prepare_server()
+    controls._prepare_server()
     content = b"name,age\n" * 300_000
     head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\n'
     kind = Headers({"content-type": "multipart/form-data; boundary=x"})

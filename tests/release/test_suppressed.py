@@ -27,7 +27,7 @@ from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
-from kanon.studio.widgets.preview import before_and_after
+from kanon.studio.widgets.tables import before_and_after
 from support.random_tables import examples, problems
 from support.table_files import write_table
 

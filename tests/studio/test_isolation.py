@@ -24,7 +24,7 @@ SHARED = {
     # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
     "kanon/studio/session/server.py:imports_set_aside",
-    *("kanon/settings.py:_read", "kanon/studio/widgets/uploads.py:_prepare_server"),
+    *("kanon/settings.py:_read", "kanon/studio/widgets/controls.py:_prepare_server"),
     *(
         "kanon/teaching/glossary.py:glossary",
         "kanon/cards.py:parts_of",

@@ -20,7 +20,7 @@ from kanon.run import Run, run
 from kanon.sources.memory import MemoryTable
 from kanon.studio.privacy.disclosure import LEVELS
 from kanon.studio.widgets.numbers import worst
-from kanon.studio.widgets.preview import before_and_after, by_role
+from kanon.studio.widgets.tables import before_and_after, by_role
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 

@@ -25,16 +25,15 @@ from kanon.studio.widgets.how import (
     which_levels,
     which_parts,
 )
-from kanon.studio.widgets.lower_bound import how_close
-from kanon.studio.widgets.numbers import of_release, said_dropped, worst
+from kanon.studio.widgets.numbers import how_close, of_release, said_dropped, worst
 from kanon.studio.widgets.picture import PictureSettings, picture
-from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.remarks import remarked_release
 from kanon.studio.widgets.requirements import others_of, summary
 from kanon.studio.widgets.result import (
     choose_k,
     release_shown,
 )
+from kanon.studio.widgets.tables import before_and_after, preview_height
 
 
 def show_release(work: Work, result: Result, stale: bool) -> None:

@@ -26,9 +26,9 @@ from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.standings import titles_of_measures
-from kanon.studio.widgets.uploads import upload_field
 
 _LARGEST = 200_000  # bytes: a layout file is small
 

@@ -18,7 +18,7 @@ from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.how import how_bound
-from kanon.studio.widgets.lower_bound import closer_button, found_soon
+from kanon.studio.widgets.numbers import closer_button, found_soon
 from kanon.studio.widgets.picture import data_button
 
 _UNKNOWN = "–"

@@ -23,9 +23,9 @@ from kanon.studio.session.named_configurations import (
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import plan_button
 from kanon.studio.widgets.result import name_in_files
-from kanon.studio.widgets.uploads import upload_field
 
 _AT_ONCE = 8  # so many things that are new in a table are spelt out; those that stop a plan first
 

@@ -25,10 +25,9 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import in_badge, plain, spoken
 from kanon.studio.session.work import Work
 from kanon.studio.shell.undecided import undecided_roles
-from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+from kanon.studio.widgets.controls import builder_fields, typed_fields, upload_field
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import proposed_spellings, summary
-from kanon.studio.widgets.uploads import upload_field
 
 BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
     Role.IDENTIFIER: ("red", ":material/badge:"),

@@ -15,7 +15,7 @@ from kanon.studio.session import state
 from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
-from kanon.studio.widgets.preview import by_role
+from kanon.studio.widgets.tables import by_role
 
 
 def table_preview(work: Work) -> None:

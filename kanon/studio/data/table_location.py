@@ -40,7 +40,7 @@ from kanon.studio.session.work import (
     opening_cancelled,
     reading_cancelled,
 )
-from kanon.studio.widgets.uploads import upload_field
+from kanon.studio.widgets.controls import upload_field
 
 PLACE_TAB = "A path or a database"
 

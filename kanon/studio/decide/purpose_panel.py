@@ -46,12 +46,12 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.requirements import best
 from kanon.studio.widgets.result import choose_k, release_shown, renew_row
-from kanon.studio.widgets.uploads import upload_field
 
 
 def show(work: Work) -> None:

@@ -30,11 +30,11 @@ from kanon.studio.session import state
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 from kanon.studio.widgets.standings import standing_table
-from kanon.studio.widgets.uploads import upload_field
 
 
 def show(work: Work) -> None:

@@ -15,8 +15,7 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
-from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
-from kanon.studio.widgets.uploads import upload_field
+from kanon.studio.widgets.controls import builder_fields, typed_fields, upload_field
 
 
 def build_panel(work: Work, column: str) -> None:

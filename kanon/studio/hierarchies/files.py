@@ -25,8 +25,8 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
-from kanon.studio.widgets.uploads import upload_field
 
 _NAMED = 12  # values; the rest is counted
 

@@ -28,11 +28,11 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
+from kanon.studio.widgets.controls import closing_popover
 from kanon.studio.widgets.how import how_hierarchies
 from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
-from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.standings import titles_of
-from kanon.studio.widgets.table_draft import table_editor
+from kanon.studio.widgets.tables import table_editor
 from kanon.studio.widgets.tree import tree_editor
 
 VIEWS = {

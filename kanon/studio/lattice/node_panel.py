@@ -33,9 +33,9 @@ from kanon.studio.session import state
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.lower_bound import how_close
+from kanon.studio.widgets.numbers import how_close
 from kanon.studio.widgets.picture import data_button
-from kanon.studio.widgets.preview import before_and_after, preview_height
+from kanon.studio.widgets.tables import before_and_after, preview_height
 
 IN_A_ROW = 6  # so many steppers
 

@@ -14,7 +14,7 @@ from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.tie_rule import tie_rule
+from kanon.studio.widgets.how import tie_rule
 
 
 def draw_choices(

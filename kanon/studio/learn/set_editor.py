@@ -25,9 +25,9 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Request, Work
+from kanon.studio.widgets.controls import closing_popover
 from kanon.studio.widgets.files import file_button
-from kanon.studio.widgets.popover import closing_popover
-from kanon.studio.widgets.table_draft import typed_table
+from kanon.studio.widgets.tables import typed_table
 from kanon.teaching.exercise_draft import (
     EMPTY,
     EMPTY_COLUMN,

@@ -9,7 +9,7 @@ from pandas.io.formats.style import Styler
 
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
-from kanon.studio.widgets.uploads import upload_field
+from kanon.studio.widgets.controls import upload_field
 from kanon.teaching.exercises import MEGABYTES
 
 

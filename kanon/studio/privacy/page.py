@@ -44,8 +44,8 @@ from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
-from kanon.studio.widgets.preview import before_and_after
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
+from kanon.studio.widgets.tables import before_and_after
 
 
 def lacking(work: Work, stale: bool) -> None:

@@ -20,8 +20,8 @@ from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.result import in_columns
-from kanon.studio.widgets.uploads import upload_field
 
 
 def population(work: Work, result: Result, done: Run, k: int) -> None:

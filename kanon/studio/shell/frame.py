@@ -34,9 +34,9 @@ from kanon.studio.session.work import Request, Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about, about_k
-from kanon.studio.widgets.popover import closing_popover
+from kanon.studio.widgets.controls import closing_popover
+from kanon.studio.widgets.how import tie_rule
 from kanon.studio.widgets.progress import calculations
-from kanon.studio.widgets.tie_rule import tie_rule
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from kanon.studio.shell.project_file import (
     saved_project,
 )
 from kanon.studio.shell.tour import invite
+from kanon.studio.widgets.controls import closing_popover, upload_field
 from kanon.studio.widgets.files import file_button
-from kanon.studio.widgets.popover import closing_popover
-from kanon.studio.widgets.uploads import upload_field
 
 _FILE = "project-file"
 

@@ -202,3 +202,12 @@ def which_parts(said: str) -> str:
 def what_is_proved(said: str) -> str:
     """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
     return f"**Proof:** {said}." if said else ""
+
+
+def tie_rule() -> str:
+    return (
+        "Of equal ones, the first in tree order is taken: first all values, as drawn; then the "
+        "groups, branch by branch, each after the groups below it; the root last. The first "
+        "column that differs decides. With Cat and Lion below Felid, and Dog beside it, that is "
+        "Cat, Lion, Dog, Felid, Mammal."
+    )

@@ -12,7 +12,7 @@ from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import prepare, run
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.widgets import lower_bound as widget
+from kanon.studio.widgets import numbers as widget
 from support.dashboard import (
     ANONYMISE,
     COMPARE,

@@ -1,8 +1,12 @@
-"""The first rows of a table, tinted: by role, or by how far a release raised each cell."""
+"""Tables: the first rows, tinted by role or by what a release changed; tables to edit."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+import streamlit as st
 from pandas.api.types import is_float_dtype
 from pandas.io.formats.style import Styler
 
@@ -11,6 +15,7 @@ from kanon.schema import SUPPRESSED, Role
 from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
 from kanon.studio.jobs.stored_table import preview_rows
+from kanon.studio.session import state
 
 _TINTS: Mapping[Role, str] = {
     Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",
@@ -67,3 +72,62 @@ def _plain(rows: pd.DataFrame) -> Styler:
     found = missing_named(rows.reset_index(drop=True))
     decimal = [name for name, kind in found.dtypes.items() if is_float_dtype(kind)]
     return found.style.format(str, subset=decimal)
+
+
+_numbers = itertools.count()
+
+
+@dataclass
+class TypedTable:
+    """The table without edits, what the editor began with, and how it stands now."""
+
+    fresh: pd.DataFrame
+    began: pd.DataFrame
+    now: pd.DataFrame
+    key: str
+
+
+def typed_table(
+    name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
+) -> TypedTable:
+    """Draw a table to edit, with rows to add and remove; a new ``key`` begins with a fresh one."""
+
+    def begin() -> TypedTable:
+        table = fresh()
+        return TypedTable(table, table, table, f"draft-{next(_numbers)}")
+
+    draft = state.remembered(f"draft-{name}", key, begin)
+    # An editor keeps its edits under its key.
+    if state.typed(draft.key) is None:
+        # The editor is new on the page: it begins with what was typed before the page was left.
+        draft.began = draft.now.reset_index(drop=True)
+    draft.now = st.data_editor(
+        draft.began, key=draft.key, num_rows="dynamic", hide_index=True, width="stretch", **how
+    )
+    return draft
+
+
+def table_editor(
+    name: str,
+    key: Hashable,
+    fresh: Callable[[], pd.DataFrame],
+    apply: Callable[[pd.DataFrame], None],
+) -> None:
+    buttons = st.container(horizontal=True, vertical_alignment="center")
+    draft = typed_table(name, key, fresh, height=420)
+    changed = not draft.now.equals(draft.fresh)
+    with buttons:
+        st.button(
+            "Apply the table",
+            type="primary" if changed else "secondary",
+            disabled=not changed,
+            key=f"{draft.key}-apply",
+            on_click=lambda: apply(draft.now),
+        )
+        st.button(
+            "Forget the changes",
+            disabled=not changed,
+            key=f"{draft.key}-forget",
+            on_click=state.forget,
+            args=(f"draft-{name}",),
+        )

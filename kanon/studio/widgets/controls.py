@@ -1,13 +1,41 @@
-"""The controls of a builder: what is typed for a hierarchy, on every page where it is asked."""
+"""Controls of several pages: uploads, popovers that close, the fields of a builder."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
+from starlette.formparsers import MultiPartParser
+from streamlit import config
+from streamlit.delta_generator import DeltaGenerator
 
+from kanon.settings import MEGABYTE, settings
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice
 from kanon.studio.session.state import bound
+
+Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
+
+
+def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any) -> None:
+    """A field for files of at most ``limit`` megabytes, a setting's name or a number."""
+    _prepare_server()
+    most = limit if isinstance(limit, int) else getattr(settings(), limit)
+    st.file_uploader(label, max_upload_size=most, **how)
+
+
+@st.cache_resource(show_spinner=False)
+def _prepare_server() -> None:
+    """Have the server take what a field allows, and write nothing of it to a disk."""
+    given = settings()
+    most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
+    config.set_option("server.maxUploadSize", most)
+    MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
+
+
+def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
+    """A popover that closes when its key changes: another key makes another, closed popover."""
+    # Only one that tells whether it is open is known by its key.
+    return st.popover(label, key=key, on_change="rerun", **how)
 
 
 def builder_fields(
