@@ -189,6 +189,17 @@ def test_every_module_has_a_docstring():
     assert [name_of(path) for path in MODULES if not ast.get_docstring(TREES[path])] == []
 
 
+def test_rooms_and_modules_stay_small():
+    sizes = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    wide = {name_of(room): sizes[room] for room in sizes if sizes[room] > 16}
+    # The library has a module per algorithm, metric, chart, format, command: its rooms may be wide.
+    studio = {room: size for room, size in wide.items() if room.startswith("kanon/studio/")}
+    assert set(studio) <= {"kanon/studio/learn", "kanon/studio/session"}
+    assert "kanon" not in wide and max(studio.values()) <= 20
+    long = {name_of(path) for path in MODULES if len(path.read_text("utf-8").splitlines()) > 500}
+    assert long == set()
+
+
 def test_a_public_class_name_means_one_thing():
     where: dict[str, list[str]] = {}
     for path in MODULES:
