@@ -23,23 +23,7 @@ from kanon.report.contents import gather
 from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.utility.representation import disclosure_sentence
-from support.dashboard import (
-    DATA,
-    WORK,
-    anonymised,
-    as_bytes,
-    captions,
-    give_role,
-    go,
-    numbers,
-    press,
-    problems,
-    settled,
-    texts,
-    upload,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 KNOWN = ["town", "job", "age"]
@@ -80,24 +64,24 @@ def table(request):
 
 
 def opened(start, table):
-    at = upload(start(DATA), "visits.csv", as_bytes(table, "csv"))
+    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(table, "csv"))
     for column in KNOWN:
-        give_role(at, column, "quasi-identifier")
-    give_role(at, "ill", "sensitive")
-    at.session_state[WORK] = with_fields(work(at), person="patient", missing="as-value")
-    return go(at)
+        ui.give_role(at, column, "quasi-identifier")
+    ui.give_role(at, "ill", "sensitive")
+    at.session_state[ui.WORK] = with_fields(ui.work(at), person="patient", missing="as-value")
+    return ui.go(at)
 
 
 def sentence(at, begins):
-    (one,) = [one for one in texts(at) if one.startswith(begins)]
+    (one,) = [one for one in ui.texts(at) if one.startswith(begins)]
     return one.replace("\u202f", " ")
 
 
 def test_what_data_says(start, table):
     at, everybody = opened(start, table), table["patient"].nunique()
-    assert numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
-    assert numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
-    settled(press(at, "Look for them"))
+    assert ui.numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
+    assert ui.numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
+    ui.settled(ui.press(at, "Look for them"))
     enough = [
         {*columns}
         for size in (1, 2, 3)
@@ -118,16 +102,16 @@ def test_what_data_says(start, table):
 
 
 def test_what_privacy_says(start, table):
-    at = go(anonymised(opened(start, table)), "pages/privacy.py")
+    at = ui.go(ui.anonymised(opened(start, table)), "pages/privacy.py")
     fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()
     said = sentence(at, "**Everybody")
     share = 100 * (fewest == 1).mean()
     assert f"singles out {share:.1f} % of {len(fewest)} persons before and 0.0 % after" in said
     assert f"on average {fewest.mean():.1f} persons match before" in said
     assert f"of {len(table)} records before" in said, "guessed is a record's value"
-    assert numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
+    assert ui.numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
     day = datetime.date(2026, 1, 2)
-    report = gather(plan_of(work(at)), work(at).table.records, date=day)
+    report = gather(plan_of(ui.work(at)), ui.work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
     axes = {one.layout.xaxis.title.text for part in report.curves for one in part.figures}
     assert axes == {"k, persons per class at least (log scale)"}
@@ -135,35 +119,37 @@ def test_what_privacy_says(start, table):
 
 
 def test_what_decide_finds_the_other_way_round(start, table):
-    at = go(opened(start, table), "pages/decide.py")
+    at = ui.go(opened(start, table), "pages/decide.py")
     at.button_group(key="decide-part").set_value("reverse")
-    settled(press(go(at), "Find the greatest k"))
-    assert not problems(at)
-    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
-    go(at)
+    ui.settled(ui.press(ui.go(at), "Find the greatest k"))
+    assert not ui.problems(at)
+    at.slider(key=f"reverse-most-{ui.work(at).version}").set_value(100)
+    ui.go(at)
     assert at.metric[0].value == str(table["patient"].nunique())
     assert at.metric[0].help.startswith("Persons in the smallest class")
     (chart,) = at.get("plotly_chart")
     axis = json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"]
     assert axis.startswith("k: persons in the smallest class")
-    go(at, "pages/anonymise.py")
-    assert any(said.startswith("k says how many persons look alike") for said in captions(at))
-    at.session_state[WORK] = with_fields(work(at), person=None)
-    assert any(said.startswith("k says how many records look alike") for said in captions(go(at)))
+    ui.go(at, "pages/anonymise.py")
+    assert any(said.startswith("k says how many persons look alike") for said in ui.captions(at))
+    at.session_state[ui.WORK] = with_fields(ui.work(at), person=None)
+    assert any(
+        said.startswith("k says how many records look alike") for said in ui.captions(ui.go(at))
+    )
 
 
 def test_one_population_is_counted_where_records_drop_out(start, table):
     at = opened(start, table)
-    at.session_state[WORK] = with_fields(work(at), missing="drop-records")
-    go(at)
+    at.session_state[ui.WORK] = with_fields(ui.work(at), missing="drop-records")
+    ui.go(at)
     kept = table.dropna(subset=KNOWN)
     everybody = kept["patient"].nunique()
-    assert numbers(at)["Unique"] == f"{100 * found(kept, KNOWN) / everybody:.1f} %"
-    settled(press(at, "Look for them"))
+    assert ui.numbers(at)["Unique"] == f"{100 * found(kept, KNOWN) / everybody:.1f} %"
+    ui.settled(ui.press(at, "Look for them"))
     lines = [one.value.replace("\u202f", " ") for one in at.markdown]
     assert any(f"of the {everybody} persons" in one for one in lines)
     dropped = len(table) - len(kept)
-    assert any(one.startswith(f"Not counted are {dropped} records") for one in captions(at))
+    assert any(one.startswith(f"Not counted are {dropped} records") for one in ui.captions(at))
 
 
 def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
@@ -171,15 +157,15 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     holes = table.dropna(subset=["job"]).index[:4].append(table.index[table["job"].isna()][:1])
     lacking = table.assign(patient=table["patient"].mask(table.index.isin(holes)))
     at = opened(start, lacking)
-    at.session_state[WORK] = with_fields(work(at), missing="drop-records")
-    go(at)
-    assert any("4 records have no value in patient" in one for one in problems(at))
-    assert any("k cannot count persons yet" in one for one in captions(at))
+    at.session_state[ui.WORK] = with_fields(ui.work(at), missing="drop-records")
+    ui.go(at)
+    assert any("4 records have no value in patient" in one for one in ui.problems(at))
+    assert any("k cannot count persons yet" in one for one in ui.captions(at))
     kept = lacking.dropna(subset=KNOWN)
     sizes = kept.groupby(KNOWN)["ill"].transform("size")
-    assert numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
-    settled(press(at, "Look for them"))
-    assert not [one for one in problems(at) if "without a value" in one]
+    assert ui.numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
+    ui.settled(ui.press(at, "Look for them"))
+    assert not [one for one in ui.problems(at) if "without a value" in one]
     lines = [one.value.replace("\u202f", " ") for one in at.markdown]
     assert any(f"of the {len(kept)} records" in one for one in lines)
 
@@ -247,7 +233,9 @@ def test_the_question_for_the_person_counts_values_and_rows_as_pandas_does(start
     lacking = table.assign(
         patient=table["patient"].mask(np.random.default_rng(4).random(len(table)) < 0.1)
     )
-    at = give_role(upload(start(DATA), "v.csv", as_bytes(lacking, "csv")), "patient", "identifier")
-    (said,) = [one for one in warnings(at) if "would be another person" in one]
+    at = ui.give_role(
+        ui.upload(start(ui.DATA), "v.csv", ui.as_bytes(lacking, "csv")), "patient", "identifier"
+    )
+    (said,) = [one for one in ui.warnings(at) if "would be another person" in one]
     values, rows = re.findall(r"\d+", said.replace("\u202f", ""))
     assert int(values) == lacking["patient"].nunique() and int(rows) == lacking["patient"].count()

@@ -18,19 +18,7 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.table_loading import reread, sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.requirements import whole_table
-from support.dashboard import (
-    DATA,
-    WORK,
-    as_bytes,
-    button,
-    button_labels,
-    captions,
-    choose,
-    go,
-    press,
-    upload,
-    work,
-)
+from support import dashboard as ui
 from support.visits import VISITS, known
 from support.works import value_of, with_fields
 
@@ -152,23 +140,23 @@ def test_k_of_persons_is_at_most_their_number():
 # --- on the page -------------------------------------------------------------------------------
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
-    assert button(at, USE).disabled, "11 of 10 records"
-    assert "No release reaches k = 11: the table has 10 records." in captions(at)
+    assert ui.button(at, USE).disabled, "11 of 10 records"
+    assert "No release reaches k = 11: the table has 10 records." in ui.captions(at)
     at.button_group(key="decide-release").set_value("research")
-    go(at)
-    before = chosen(work(at))
-    press(at, USE)
-    assert work(at).settings.k == 5 and len(work(at).settings.models) == 2
-    press(at, BACK)
-    assert chosen(work(at)) == before and BACK not in button_labels(at)
-    press(at, USE)
-    choose(at, "frame-sample", "voters")
-    assert not work(at).view(DecideView).taken, "another table has no way back"
+    ui.go(at)
+    before = chosen(ui.work(at))
+    ui.press(at, USE)
+    assert ui.work(at).settings.k == 5 and len(ui.work(at).settings.models) == 2
+    ui.press(at, BACK)
+    assert chosen(ui.work(at)) == before and BACK not in ui.button_labels(at)
+    ui.press(at, USE)
+    ui.choose(at, "frame-sample", "voters")
+    assert not ui.work(at).view(DecideView).taken, "another table has no way back"
 
 
 def test_too_many_persons_are_said_as_persons(start):
-    at = upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
-    at.session_state[WORK] = with_fields(work(at), person="patient")
-    go(at, DECIDE)
+    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(VISITS, "csv"))
+    at.session_state[ui.WORK] = with_fields(ui.work(at), person="patient")
+    ui.go(at, DECIDE)
     lines = [one.value for one in at.markdown if "the table is about" in one.value]
     assert lines == 3 * ["No release reaches that: the table is about 6 persons."]
