@@ -72,17 +72,24 @@ TABLES = Path(__file__).parents[1]
 """The folder for tables that stay where they are."""
 
 
-def along(route):
+def kind_of(case):
+    """What is given and where; the gate has one case of each kind per route."""
+    app = getattr(case.given, "app", None)
+    return type(case.given), app and app.place
+
+
+def along(route, every=False):
     """The cases that can occur on a route, with the section that each stands in."""
-    return pytest.mark.parametrize(
-        ("section", "case"),
-        [
-            pytest.param(section, case, id=f"{section.title}: {case.name}")
-            for section in SECTIONS
-            for case in section.cases
-            if not isinstance(case.words(route), Never)
-        ],
-    )
+    cases, kinds = [], set()
+    for section in SECTIONS:
+        for case in section.cases:
+            if not isinstance(case.words(route), Never):
+                heavy = not every and kind_of(case) in kinds
+                kinds.add(kind_of(case))
+                marks = [pytest.mark.nightly] if heavy else []
+                title = f"{section.title}: {case.name}"
+                cases.append(pytest.param(section, case, marks=marks, id=title))
+    return pytest.mark.parametrize(("section", "case"), cases)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +186,7 @@ def in_library(given, folder):
             raise AssertionError(f"the library knows no {given}")
 
 
-@along("library")
+@along("library", every=True)
 def test_the_library_says_it(section, case, folder, check):
     before = files(folder)
     with pytest.raises(KanonError) as caught:
@@ -287,10 +294,8 @@ class Session:
         at.number_input(key=ui.frame_k(at)).set_value(2)
         ui.settled(ui.press(ui.go(at), "Anonymise"))
         assert not ui.problems(at) and ui.work(at).findings.result is not None
-        lessons = replace(
-            ui.work(at).view(LessonsView), part="exercises"
-        )  # what the page Learn shows
-        deciding = replace(ui.work(at).view(DecideView), part="study")  # and the page Decide
+        lessons = replace(ui.work(at).view(LessonsView), part="exercises")
+        deciding = replace(ui.work(at).view(DecideView), part="study")
         self.kept = self.before = with_fields(with_fields(ui.work(at), view=lessons), view=deciding)
 
     @cached_property

@@ -91,7 +91,7 @@ def n_classes():
     return len(people().drop_duplicates(["age", "sex", "zip"]))
 
 
-@pytest.mark.parametrize("algorithm", ["gaa", "flash"])
+@pytest.mark.parametrize("algorithm", ["gaa", pytest.param("flash", marks=pytest.mark.nightly)])
 def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, downloads, algorithm):
     assert ui.problems(at) == [] and ui.numbers(at)["Classes"] == str(n_classes())
     ui.go(at, ui.ANONYMISE)
@@ -182,6 +182,7 @@ def test_what_is_cancelled_leaves_nothing(at, tmp_path):
         assert ui.work(at).view(Destination).typed == str(place)
 
 
+@pytest.mark.nightly
 def test_every_page_says_where_the_classes_are(at):
     kept = f"have {n_classes()} different combinations of values, and {MOST} come here"
     for page in PAGES:
@@ -196,6 +197,7 @@ def test_every_page_says_where_the_classes_are(at):
     assert kept in ui.problems(at)[0]
 
 
+@pytest.mark.nightly
 def test_classes_are_counted_by_a_worker_when_roles_change(at):
     with ui.held_worker():
         ui.give_role(at, "disease", "quasi-identifier")

@@ -105,6 +105,7 @@ def as_it_is(content):
     return content if isinstance(content, bytes) else str(content).encode()
 
 
+@pytest.mark.nightly
 def test_it_is_asked_once_in_a_session(opened, downloads):
     at = part(ui.go(opened, UTILITY), "changed")
     (ask,) = asked_for(at)
@@ -136,6 +137,7 @@ def test_an_operator_forbids_them(opened, downloads, pictures, limits):
         assert found and all(one.disabled for one in found), page
 
 
+@pytest.mark.nightly
 def test_every_plan_that_is_offered_says_that_it_is_not_for_publication(opened, downloads):
     at = ui.go(opened, "pages/report.py")
     at.checkbox(key="report-in-context").set_value(True)

@@ -104,6 +104,7 @@ def test_the_line_at_the_top_changes_metric_k_and_table(start):
     assert "There is no result for this table yet" in at.info[0].value
 
 
+@pytest.mark.nightly
 def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")
@@ -141,7 +142,7 @@ def test_cancel_keeps_the_old_result(start):
     assert not ui.problems(at) and not ui.warnings(at) and ui.numbers(at) != before
 
 
-@pytest.mark.parametrize("ended", ["done", "cancelled"])
+@pytest.mark.parametrize("ended", ["done", pytest.param("cancelled", marks=pytest.mark.nightly)])
 def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
     """The first upload of a session often meets the end of the sample's own run."""
     with ui.held_worker():
@@ -157,7 +158,13 @@ def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
 
 
 # --- samples --------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", list(SAMPLES))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "voters",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in SAMPLES if name != "voters"),
+    ],
+)
 def test_every_sample_loads_and_runs(start, name):
     sample = SAMPLES[name]
     at = start(ui.DATA, sample="hospital" if name != "hospital" else "census")
@@ -202,6 +209,7 @@ def test_roles_change(start):
 # --- hierarchies ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_drawn_weights_offer_the_custom_metric(start):
     at = ui.with_people(start(ui.DATA))
     for other in ("age", "zip"):
@@ -221,6 +229,7 @@ def test_drawn_weights_offer_the_custom_metric(start):
 # --- uploads --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_separator_and_encoding_can_be_chosen_afterwards(start):
     content = "age;town, region\n31;Łódź, Łódzkie\n32;Żory, Śląsk\n".encode("cp1250")
     at = ui.upload(start(ui.DATA), "towns.csv", content)
@@ -239,6 +248,7 @@ def test_separator_and_encoding_can_be_chosen_afterwards(start):
         assert [said in one for one in ui.problems(at)] == [True] * bool(said)
 
 
+@pytest.mark.nightly
 def test_reading_again_keeps_roles_and_hierarchies(start):
     at = ui.with_people(start(ui.DATA))
     ui.give_role(at, "name", "insensitive")
@@ -254,11 +264,6 @@ def test_reading_again_keeps_roles_and_hierarchies(start):
 
 
 # --- the size of k --------------------------------------------------------------------------
-
-
-def test_the_k_in_the_line_at_the_top_is_the_k_in_the_title(start):
-    at = ui.go(ui.with_people(start(ui.DATA), ui.PEOPLE.head(3)), ui.ANONYMISE)
-    assert f"k = {at.number_input(key=ui.frame_k(at)).value} " in ui.title(at)
 
 
 # --- names from tables and files ------------------------------------------------------------
@@ -398,6 +403,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
 
 
 # --- Adult ----------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_the_adult_table_comes_with_its_hierarchies(start, monkeypatch):
     record = b"Male,39,White,Never-married,Bachelors,United-States,State-gov,Adm-clerical,<=50K\n"
     other = b"Female,50,Black,Divorced,HS-grad,Cuba,Private,Sales,>50K\n"
@@ -432,6 +438,7 @@ def test_a_file_that_is_still_to_come_is_no_mistake(start):
     assert ui.problems(at) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
 
 
+@pytest.mark.nightly
 def test_many_columns_are_listed_a_part_at_a_time(start):
     table = pd.DataFrame({f"c{i:03}": ["x", "y"] for i in range(70)})
     at = ui.upload(start(ui.DATA), "wide.csv", ui.as_bytes(table, "csv"))

@@ -13,11 +13,8 @@ import pytest
 
 from kanon.algorithms import gaa
 from kanon.base.formatting import percent
-from kanon.charts.learning import scores_chart
 from kanon.cli.main import main
 from kanon.learning.disclosure import disclosed
-from kanon.learning.experiments import Band
-from kanon.learning.scores import SCORES
 from kanon.plan import Plan
 from kanon.report.contents import gather
 from kanon.run import prepare
@@ -118,6 +115,7 @@ def test_what_privacy_says(start, table):
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 
+@pytest.mark.nightly
 def test_what_decide_finds_the_other_way_round(start, table):
     at = ui.go(opened(start, table), "pages/decide.py")
     at.button_group(key="decide-part").set_value("reverse")
@@ -138,6 +136,7 @@ def test_what_decide_finds_the_other_way_round(start, table):
     )
 
 
+@pytest.mark.nightly
 def test_one_population_is_counted_where_records_drop_out(start, table):
     at = opened(start, table)
     at.session_state[ui.WORK] = with_fields(ui.work(at), missing="drop-records")
@@ -152,6 +151,7 @@ def test_one_population_is_counted_where_records_drop_out(start, table):
     assert any(one.startswith(f"Not counted are {dropped} records") for one in ui.captions(at))
 
 
+@pytest.mark.nightly
 def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     """Of five records nobody says whose they are; one of them drops out."""
     holes = table.dropna(subset=["job"]).index[:4].append(table.index[table["job"].isna()][:1])
@@ -206,13 +206,6 @@ def test_what_utility_says_of_the_shares_is_of_records(table):
     assert "persons" not in said
 
 
-def test_the_axis_of_what_is_learnt_counts_persons(table):
-    bands = {"fillParent": Band(np.array([0.6, 0.7]), np.zeros(2), 1)}
-    for of in ("records", "persons"):
-        figure = scores_chart({"": bands}, [3, 5], SCORES["auc"], "", of=of)
-        assert figure.layout.xaxis.title.text == f"k, {of} per class at least (log scale)"
-
-
 def test_what_the_commands_say(tmp_path, capsys, table):
     path = tmp_path / "visits.csv"
     table.to_csv(path, index=False)
@@ -229,6 +222,7 @@ def test_what_the_commands_say(tmp_path, capsys, table):
         assert one["persons"] == found(table, one["columns"]) >= 0.1 * numbers["persons"]
 
 
+@pytest.mark.nightly
 def test_the_question_for_the_person_counts_values_and_rows_as_pandas_does(start, table):
     lacking = table.assign(
         patient=table["patient"].mask(np.random.default_rng(4).random(len(table)) < 0.1)

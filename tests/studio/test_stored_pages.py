@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,6 +155,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert ui.numbers(at)["Smallest group"] == smallest
 
 
+@pytest.mark.nightly
 def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     at = anonymised(opened(start(ui.DATA), people))
     written(at, folder / "out.csv")
@@ -181,75 +180,6 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     kept = pd.read_csv(folder / "kept.csv", dtype=str)[columns].to_numpy().tolist()
     assert kept != rows[1] and sorted(kept) == sorted(rows[1])
     assert ui.numbers(at) == ui.numbers(other)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "duckdb",
-        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("csv", "folder", "sqlite")),
-    ],
-)
-def test_every_kind_of_place_is_opened(start, folder, kind):
-    table = many(60)
-    if kind == "csv":
-        place = folder / "people.csv"
-        table.to_csv(place, index=False, sep=";")
-    elif kind == "folder":
-        place = folder / "parts"
-        place.mkdir()
-        table[:20].to_parquet(place / "a.parquet")
-        table[20:].to_parquet(place / "b.parquet")
-    elif kind == "duckdb":
-        place = folder / "data.duckdb"
-        with duckdb.connect(str(place)) as connection:
-            connection.register("given", table)
-            connection.execute("CREATE TABLE people AS SELECT * FROM given")
-        place = f"{place}#people"
-    else:
-        place = folder / "data.sqlite"
-        with sqlite3.connect(place) as connection:
-            table.to_sql("people", connection, index=False)
-            table.to_sql("others", connection, index=False)
-        connection.close()
-        place = f"{place}#people"
-    at = opened(start(ui.DATA), place)
-    assert ui.problems(at) == [] and ui.work(at).table.origin == "place"
-    assert ui.work(at).table.records.n_records == 60
-    anonymised(at, k=3)
-    if kind == "csv":
-        assert written(at, folder / "new.duckdb#people").startswith("Written: ")
-        with duckdb.connect(str(folder / "new.duckdb"), read_only=True) as connection:
-            assert smallest_class(connection.table("people").df()) >= 3
-    assert written(at, folder / "released.parquet").startswith("Written: ")
-    assert smallest_class(pd.read_parquet(folder / "released.parquet")) >= 3
-
-
-def test_a_text_file_is_read_again_where_it_is(start, folder):
-    path = folder / "people.csv"
-    path.write_text("age;sex\n" + "39;F\n-;M\n" * 10)
-    at = ui.give_role(opened(start(ui.DATA), path), "age", "quasi-identifier")
-    version = ui.work(at).version
-    assert at.selectbox(key=f"separator-{version}").value == ";"
-    at.multiselect(key=f"markers-{version}").set_value(["-"])
-    ui.go(at)
-    ui.settled(at)
-    assert (
-        ui.work(at).version == version + 1
-        and ui.work(at).table.roles["age"].value == "quasi-identifier"
-    )
-    assert ui.work(at).table.records.incomplete(["age"]) == 10
-    assert any(one.label.startswith("10 records with a quasi-identifier") for one in at.radio)
-    ui.choose(at, f"separator-{version + 1}", ",")
-    ui.settled(at)
-    assert "has one column alone" in at.error[0].value
-    assert list(ui.work(at).table.roles) == ["age", "sex"], "what there was stays"
-    ui.choose(at, f"separator-{version + 1}", "\t")
-    ui.settled(at)
-    assert "has one column alone" in at.error[0].value
-    ui.choose(at, f"separator-{version + 1}", ";")
-    ui.settled(at)
-    assert not at.error and ui.work(at).version == version + 2
 
 
 # --- every page -----------------------------------------------------------------------------
@@ -293,6 +223,7 @@ def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_onc
     assert asked == []
 
 
+@pytest.mark.nightly
 def test_a_table_that_changes_is_said_and_never_mixed_up(start, people):
     at = anonymised(opened(start(ui.DATA), people))
     many(seed=1).to_parquet(people)
@@ -335,6 +266,7 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
         assert "is not allowed: tables have to be in the folder" in refused(at, path)
 
 
+@pytest.mark.nightly
 def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monkeypatch):
     """Nothing else of the home folder can be opened, and nothing is made unasked."""
     monkeypatch.delenv("KANON_TABLES", raising=False)
@@ -357,14 +289,12 @@ def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monke
 def test_nothing_hidden_is_opened_or_written(start, folder):
     at = start(ui.DATA)
     ui.PEOPLE.to_parquet(folder / "people.parquet")
-    for hidden in (".profile/cookies.parquet", ".cookies.parquet"):
-        path = folder / hidden
-        path.parent.mkdir(exist_ok=True)
-        ui.PEOPLE.to_parquet(path)
-        link = folder / f"link{len(names(folder))}.parquet"
-        link.symlink_to(path)
-        for typed in (hidden, path, link):
-            assert "hidden files and folders" in refused(at, typed)
+    (folder / ".profile").mkdir()
+    ui.PEOPLE.to_parquet(folder / ".profile" / "cookies.parquet")
+    link = folder / "link.parquet"
+    link.symlink_to(folder / ".profile" / "cookies.parquet")
+    for typed in (".profile/cookies.parquet", link):
+        assert "hidden files and folders" in refused(at, typed)
     anonymised(opened(at, folder / "people.parquet"))
     for hidden in (".profile/released.parquet", ".released.parquet"):
         written(at, folder / hidden)
@@ -389,7 +319,10 @@ def test_connections_and_paths_are_switched_off_by_the_operator(start, people, m
     assert "Open the table" not in ui.button_labels(at)
 
 
-@pytest.mark.parametrize("control", ["role", "builder", "separator"])
+@pytest.mark.parametrize(
+    "control",
+    ["role", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("builder", "separator"))],
+)
 def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
     """A worker may have opened another table since the page was drawn."""
     at = start(ui.DATA, sample="hospital")

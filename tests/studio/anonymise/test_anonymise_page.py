@@ -137,6 +137,7 @@ def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
     assert not ui.problems(at) and not [one for one in ui.numbers(at) if one.startswith("Worst")]
 
 
+@pytest.mark.nightly
 def test_what_lost_its_column_is_said_and_comes_back(start):
     """A strategy falls back meanwhile; a model that is required is never dropped in silence."""
     at = start()
@@ -252,6 +253,7 @@ def test_an_impossible_request_is_refused_at_once_and_stays(start):
     assert not ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_the_slider_shows_no_k_that_was_not_computed(start):
     at = start()
     add(at, ENTROPY)
@@ -347,11 +349,6 @@ def test_the_cheapest_larger_k_is_found(data):
         assert found == (-k, cost, altered[at])
 
 
-def test_what_is_hardly_cheaper_is_not_offered():
-    assert cheaper(points([2, 5], [50.04, 50.0]), "nllm", 2) is None
-    assert cheaper(None, "nllm", 2) is None, "an algorithm that runs once per k"
-
-
 # --- names and explanations -----------------------------------------------------------------
 @pytest.mark.parametrize(
     ("changes", "name"),
@@ -379,6 +376,7 @@ def test_a_metric_of_ones_own_makes_no_unsafe_name():
 
 
 # --- ties -----------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_details_are_part_of_the_settings(start):
     at = ui.anonymised(start())
     tie_seed(at).set_value(7)
@@ -482,6 +480,7 @@ def test_a_download_is_written_as_the_upload_was_and_in_its_order_on_request(sta
     assert "download-form" not in keys(at)
 
 
+@pytest.mark.nightly
 def test_a_sheet_is_offered_as_a_sheet(start, downloads):
     book = io.BytesIO()
     pd.read_csv(io.StringIO(RAW), sep=";").to_excel(book, index=False)

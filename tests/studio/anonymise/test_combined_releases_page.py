@@ -114,6 +114,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
 
 
+@pytest.mark.nightly
 def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     at = ui.with_people(start(ui.DATA), ui.PEOPLE)
     for column in ("age", "zip", "sex"):

@@ -10,9 +10,7 @@ from kanon.charts.layout import COSTS, Layout, Panel
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
-from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.compare.state import CompareView
-from kanon.studio.session.table_loading import sample_work
 from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
 from support.works import with_fields
 
@@ -73,6 +71,7 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     assert [label[0] for label in labels] == [*"1234567"], "every panel has its data"
 
 
+@pytest.mark.nightly
 def test_some_configurations_can_be_chosen_for_a_panel(board):
     key = f"board-{work(board).version}-0-lines"
     board.multiselect(key=key).set_value(["ncp", "total"])
@@ -93,6 +92,7 @@ def test_some_configurations_can_be_chosen_for_a_panel(board):
     assert work(board).table.origin == "census" and work(board).compare.layout == layout
 
 
+@pytest.mark.nightly
 def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
     kind_of(board, 0).set_value("Cost matrix of a column")
     go(board)
@@ -145,18 +145,7 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     assert not problems(board)
 
 
-def test_a_file_is_read_as_it_was_saved():
-    layout = Layout((Panel("scatter", "l_percent"), Panel("curve", "min_k", lines=("é · s3",))))
-    before = with_fields(sample_work("hospital"), problem="old")
-    for start in (b"", b"\xef\xbb\xbf"):
-        after = with_layout_file(before, start + layout.to_json().encode())
-        assert (
-            after.compare.layout == layout
-            and after.message.problem is None
-            and after.message.notice
-        )
-
-
+@pytest.mark.nightly
 def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
     assert len(board.get("plotly_chart")) == 1
     board.session_state["board-larger"] = True
@@ -174,6 +163,7 @@ def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
     assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"
 
 
+@pytest.mark.nightly
 def test_what_takes_longer_is_measured_when_it_is_picked(board):
     at = board
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
@@ -114,6 +115,7 @@ def test_fewer_metrics_need_no_new_run_and_more_do(start):
     assert NOTHING_COMPARED in at.info[0].value and not at.table
 
 
+@pytest.mark.nightly
 def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     at = see(compared(start()), "alterations")
     exact = at.table[0].value
@@ -167,6 +169,7 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     assert any("needs two lines" in one.value for one in at.info)
 
 
+@pytest.mark.nightly
 def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")
@@ -184,19 +187,6 @@ def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at = ui.with_people(start(ui.DATA), ui.PEOPLE.head(2))
     compared(at)
     assert not ui.problems(at) and any("two k at least" in one.value for one in at.info)
-
-
-def test_drawn_weights_are_compared_too_while_they_fit(start):
-    at = ui.go(start(sample="animals-m23"), ui.COMPARE)
-    pick(at, "custom", "ncp")
-    compared(at)
-    assert ui.board_lines(at) == ["NCP", "Custom"]
-    assert set(at.table[1].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
-    see(at, "alterations")
-    assert "Custom ↓" in at.table[0].value.index and not ui.problems(at)
-    ui.build(ui.go(at, ui.DATA), ui.work(at).table.quasi_identifiers[0], "suppression")
-    compared(at)
-    assert not ui.problems(at) and not ui.warnings(at) and ui.board_lines(at) == ["NCP"]
 
 
 def test_what_cannot_be_compared_is_said(start):
@@ -220,55 +210,6 @@ def keep(at, name, place=0):
     at.text_input(key=field.key).set_value(name)
     at.button(key="keep").click()
     return ui.go(at)
-
-
-def test_a_line_is_kept_under_a_name(start):
-    at = pick(ui.go(start(), ui.COMPARE), "ncp", "llm")
-    compared(at)
-    keep(at, "mine")
-    assert ui.board_lines(at) == ["NCP", "LLM", "★ mine"] and not ui.warnings(at), (
-        "it is known already"
-    )
-    keep(at, "Mine", 1)
-    assert "taken" in ui.problems(at)[0]
-    (field,) = [one for one in at.text_input if one.key.startswith("keep-name-")]
-    assert field.value == "Mine", "what was typed survives"
-    keep(at, "other", 1)
-    assert ui.board_lines(at)[2:] == ["★ mine", "★ other"]
-    (chips,) = [one for one in at.button_group if one.key.startswith("compare-kept-")]
-    at.button_group(key=chips.key).set_value(["other"])
-    assert ui.board_lines(ui.go(at))[2:] == ["★ other"]
-    (field,) = [one for one in at.text_input if one.key.startswith("kept-name-1-")]
-    at.text_input(key=field.key).set_value("mine")
-    assert "taken" in ui.problems(ui.go(at))[0]
-    at.text_input(key=field.key).set_value("third")
-    assert ui.board_lines(ui.go(at))[2:] == ["★ third"]
-    (remove,) = [one for one in at.button if (one.key or "").startswith("kept-remove-")][1:]
-    at.button(key=remove.key).click()
-    assert ui.board_lines(ui.go(at)) == ["NCP", "LLM"]
-    at.button(key="kept-restore").click()
-    assert ui.board_lines(ui.go(at))[2:] == ["★ third"] and not ui.problems(at)
-
-
-def test_what_is_kept_survives_edits_and_is_measured_by_one_yardstick(start):
-    at = pick(ui.go(start(), ui.COMPARE), "ncp")
-    keep(compared(at), "before")
-    column = ui.work(at).table.quasi_identifiers[0]
-    ui.give_role(ui.go(at, ui.DATA), column, "insensitive")
-    compared(at)
-    assert ui.board_lines(at) == ["NCP"]
-    assert any("before is left out: its quasi-identifiers" in one for one in ui.captions(at))
-    ui.give_role(ui.go(at, ui.DATA), column, "quasi-identifier")
-    ui.build(at, column, "suppression")
-    compared(at)
-    assert ui.board_lines(at) == ["NCP", "★ before"] and not ui.problems(at)
-    assert any("one set measures all" in one for one in ui.captions(at))
-    (choice,) = [one for one in at.selectbox if one.key.startswith("compare-yardstick-")]
-    assert choice.options == ["in use now", "of ★ before", "each its own"]
-    at.selectbox(key=choice.key).set_value(2)
-    ui.go(at)
-    compared(at)
-    assert any("different hierarchies cannot be compared" in one for one in ui.captions(at))
 
 
 def test_a_plan_is_exported_and_imported(start):

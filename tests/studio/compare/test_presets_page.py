@@ -53,6 +53,7 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     assert not any(one.label == "Undo the preset" for one in at.button), "chosen by hand since"
 
 
+@pytest.mark.nightly
 def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start):
     at = ui.go(start(), ui.COMPARE)
     at.button_group(key="compare-metrics").set_value(["total"])
@@ -77,7 +78,17 @@ def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start)
     )
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "strategies",
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in PRESETS
+            if name != "strategies"
+        ),
+    ],
+)
 def test_without_a_sensitive_column_what_needs_one_is_left_out_and_said(start, name):
     at = ui.go(start(sample="animals-v21"), ui.COMPARE)
     assert any("presets leave out l, t" in one for one in ui.captions(at))
@@ -104,6 +115,7 @@ def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
     assert matrix_column(with_fields(census, column="gone")) == matrix_column(census)
 
 
+@pytest.mark.nightly
 def test_where_k_counts_persons_the_board_counts_them_too(start):
     """Ten visits of six patients: a class of six persons holds up to ten records."""
     at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(VISITS, "csv"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kanon.algorithms import samarati
 from kanon.base.formatting import thin
 from kanon.charts.searches import claims_said, finding, over_k_chart
-from kanon.experiments.searches import SEARCHES, lattice_sizes, most_evaluated
+from kanon.experiments.searches import lattice_sizes, most_evaluated
 from kanon.run import prepare
 from kanon.studio.compare.searches import (
     columns_table,
-    how_searches,
     plan_of_searches,
     settings_of_searches,
 )
@@ -30,6 +31,7 @@ def measured(at):
     return ui.settled(ui.press(at, "Run the three searches"))
 
 
+@pytest.mark.nightly
 def test_the_searches_are_run_and_shown_without_any_comparison(start):
     at = searches(start(sample="census"))
     assert NOT_RUN in ui.infos(at)[-1] and not ui.chart_titles(at) and not ui.problems(at)
@@ -105,6 +107,7 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
 
 
 # --- texts ------------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_names_from_a_table_are_text_and_nothing_else(start):
     at = start(sample=None)
     table = ui.PEOPLE.rename(columns={"zip": "![x](http://a.b)"})
@@ -136,12 +139,3 @@ def test_the_fingerprint_knows_what_matters(start):
         {"version": now.version + 1},
     ):
         assert settings_of_searches(with_fields(now, **change)) != same, change
-
-
-def test_how_it_is_computed_names_metric_and_columns(start):
-    at = start(sample="census")
-    said = how_searches(ui.work(at)).replace("\\", "")
-    assert "the first 3 to 6 quasi-identifiers" in said and "as NLLM counts" in said
-    assert all(f"**{name}.**" in said for name in ("Datafly", "Samarati"))
-    assert said.count("All values of a quasi-identifier are raised to one level") == 1
-    assert len(SEARCHES) == 3

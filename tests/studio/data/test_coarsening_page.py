@@ -89,6 +89,7 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert (known["distinct_l"], known["t_variational"]) == pytest.approx(expected)
 
 
+@pytest.mark.nightly
 def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(data):
     at = by_tens(data)
     whole = whole_table(ui.work(at))
@@ -124,6 +125,7 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     assert "level" not in plan_of(ui.work(at)).to_json()
 
 
+@pytest.mark.nightly
 def test_its_tree_is_mended_on_the_page_hierarchies(data):
     table = pd.DataFrame({"age": [31, 32] * 3, "income": ["low", "mid", "high"] * 2})
     at = ui.upload(data, "words.csv", ui.as_bytes(table, "csv"))

@@ -43,6 +43,7 @@ def test_nothing_is_dropped_before_it_is_chosen(start):
     assert ui.go(at, ui.DATA).radio[0].value == "as-value"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("answer", "records"), [("Leave them out", 12), ("They are records", 14)])
 def test_a_total_and_a_note_at_the_end_are_asked_about(start, answer, records):
     below = pd.DataFrame([["Total", *[None] * 9], ["Source: ward 3", *[None] * 9]])
@@ -77,6 +78,7 @@ def test_what_counts_as_missing_can_be_chosen(start):
     assert not ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_markers_of_a_table_are_counted_and_taken_by_a_press(start):
     rng = np.random.default_rng(1)
     cells = pd.DataFrame({
@@ -108,6 +110,7 @@ def test_markers_of_a_table_are_counted_and_taken_by_a_press(start):
     )
 
 
+@pytest.mark.nightly
 def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missing(start):
     """A column of dates with "k.A." among them began with all or nothing, and stayed so."""
     days = [f"{1 + n % 28:02d}.0{1 + n % 9}.{1930 + n}" for n in range(60)]

@@ -85,6 +85,7 @@ def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
     assert ui.problems(at) == [] and asked(at) is None
 
 
+@pytest.mark.nightly
 def test_decide_says_what_k_counts(visits):
     """The field of the threshold said records, the verdict beside it persons."""
     at = ui.go(ui.choose(visits, asked(visits).key, "patient"), "pages/decide.py")
@@ -96,6 +97,7 @@ def test_decide_says_what_k_counts(visits):
     assert not ui.button(ui.go(at), "Find the greatest k").disabled
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("person", "said"), [("patient", "to 6, in persons\n"), (None, "to 10\n")])
 def test_the_study_on_the_command_line_says_what_k_counts(tmp_path, capsys, person, said):
     table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"

@@ -6,6 +6,7 @@ import io
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from kanon.schema import Role
 from kanon.studio.data.singling_out_state import SinglingView
@@ -78,6 +79,7 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     assert not [one for one in at.button if one.label.startswith("Undo: the roles")], "by hand"
 
 
+@pytest.mark.nightly
 def test_nothing_found_says_whether_more_columns_would(start):
     at = ui.give_role(opened(start), "number", "identifier")
     ui.choose(at, f"singling-size-{ui.work(at).version}", 1)
@@ -92,6 +94,7 @@ def test_nothing_found_says_whether_more_columns_would(start):
     assert not [one for one in at.button if one.label == "Look for them"]
 
 
+@pytest.mark.nightly
 def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
     at = looked(ui.upload(start(ui.DATA), "two.csv", f"a,b;c\n{rows}".encode()))

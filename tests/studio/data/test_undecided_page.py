@@ -37,6 +37,7 @@ def test_nothing_is_released_that_nobody_classified(start):
     assert {"widget", "gadget"} < set(ui.after(at).columns)
 
 
+@pytest.mark.nightly
 def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
     at = ui.with_people(start(ui.DATA), WIDGETS.assign(widget=[f"w{n}" for n in range(12)]))
     assert "widget" in undecided_columns(ui.work(at))
@@ -49,6 +50,7 @@ def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
     assert "Called insensitive" in " ".join(ui.warnings(at))
 
 
+@pytest.mark.nightly
 def test_all_of_them_are_left_out_by_one_press(start):
     rows = pd.concat([WIDGETS.assign(gadget="c")] * 5)
     at = ui.with_people(start(ui.DATA), rows.assign(name=range(60)))

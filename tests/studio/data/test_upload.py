@@ -101,6 +101,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     assert small.table.records.n_records == 1 and small.table.content is None
 
 
+@pytest.mark.nightly
 def test_the_same_bytes_under_another_name_keep_what_was_chosen(start):
     at, content = start(ui.DATA), ui.as_bytes(ui.PEOPLE, "csv")
     ui.upload(at, "may.csv", content)
@@ -147,7 +148,10 @@ def test_a_line_without_an_end_is_refused_before_it_is_looked_at(limits, end, mo
         )
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "parquet", "feather"])
+@pytest.mark.parametrize(
+    "kind",
+    ["parquet", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("xlsx", "feather"))],
+)
 def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
     limits(record_megabytes=1)
     rows = ui.PEOPLE.assign(note="x" * 30_000)
@@ -159,6 +163,7 @@ def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
             read_table(long, f"people.{kind}")
 
 
+@pytest.mark.nightly
 def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
     book = io.BytesIO()
     with pd.ExcelWriter(book, engine="xlsxwriter") as sheets:
@@ -183,6 +188,7 @@ def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
     assert list(ui.work(at).table.roles) == ["Register"]
 
 
+@pytest.mark.nightly
 def test_a_first_line_that_may_be_a_record_is_asked_about(start):
     content = b"28,M,flu\n51,F,none\n28,M,cold\n51,F,flu\n"
     at = ui.upload(start(ui.DATA), "people.csv", content)

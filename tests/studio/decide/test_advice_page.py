@@ -178,6 +178,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert not [text for text in ui.texts(ui.go(at)) if "l of at least 4.5" in text]
 
 
+@pytest.mark.nightly
 def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, found):
     at = opened()
     context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=3))

@@ -80,6 +80,7 @@ def loaded(at, content):
     return ui.go(at)
 
 
+@pytest.mark.nightly
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
     assert any("Nothing was found with these settings" in text for text in ui.infos(at))
@@ -115,6 +116,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
 
 
+@pytest.mark.nightly
 def test_the_table_ranks_by_what_is_chosen_and_other_settings_have_a_study_of_their_own(opened):
     at = with_known(opened(), invented())
     (first,) = at.table

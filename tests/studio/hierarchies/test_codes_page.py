@@ -53,6 +53,7 @@ def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page
     assert parents(page, "J45.0") == ["J45", "*"]
 
 
+@pytest.mark.nightly
 def test_a_plan_of_codes_comes_back_as_it_was(page):
     now = ui.work(page)
     plan = plan_of(now)

@@ -274,6 +274,7 @@ def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn)
     assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
 
 
+@pytest.mark.nightly
 def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
     """A ZIP of all, and both kinds of graphs, which are offered; they hold the tree's weights."""
     trees = ui.work(page).table.trees
@@ -335,6 +336,7 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
 
 
 # --- what if ----------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_what_if_shows_before_and_after(page, drawn):
     ui.press(page, "Compare with these hierarchies")
     ui.settled(page)
@@ -352,6 +354,7 @@ def test_what_if_shows_before_and_after(page, drawn):
 
 
 # --- nothing to draw --------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeypatch):
     at = start(ui.DATA)
     codes = [f"{n:05d}" for n in range(10_000, 16_000)]

@@ -68,6 +68,7 @@ def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert redone(undone(ui.work(page), "job"), "job").table.choices["job"].tree == tree(page)
 
 
+@pytest.mark.nightly
 def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
     counts, _ = job_titles()
     with_jobs(page, counts)

@@ -124,11 +124,6 @@ def test_stray_prints_and_reads_reach_nobody(shared, capfd):
     assert output.out + output.err == ""
 
 
-def test_a_worker_serves_one_job_after_the_other(shared):
-    pids = [finished(shared.submit(job_functions.pid)).result for _ in range(2)]
-    assert pids[0] == pids[1] != os.getpid()
-
-
 def test_large_arguments_and_results_pass(shared):
     job = finished(shared.submit(job_functions.large, 4_000_000))
     assert job.result.nbytes == 32_000_000 and job.result[-1] == 3_999_999
@@ -195,6 +190,7 @@ def test_a_preparation_that_fails_is_told_by_each_job():
             assert job.error == "The worker process could not be prepared (ValueError)."
 
 
+@pytest.mark.nightly
 def test_who_waits_for_kernels_is_told_and_can_cancel():
     with Jobs(warm=job_functions.compile_while_warming) as jobs:
         job = jobs.submit(job_functions.pid)
@@ -204,6 +200,7 @@ def test_who_waits_for_kernels_is_told_and_can_cancel():
         assert finished(jobs.submit(job_functions.pid)).state == "done"
 
 
+@pytest.mark.nightly
 def test_the_time_to_go_is_that_of_the_work_once_all_is_prepared(shared, listener):
     job = shared.submit(job_functions.compile_then_work, listener.getsockname()[1])
     connection, _ = listener.accept()
@@ -214,6 +211,7 @@ def test_the_time_to_go_is_that_of_the_work_once_all_is_prepared(shared, listene
         assert job.remaining <= 4 * since, "four times what a fifth took, and no more"
 
 
+@pytest.mark.nightly
 def test_what_can_wait_begins_once_after_the_first_job():
     begun = []
     with Jobs(idle=lambda: begun.append(True)) as jobs:
@@ -264,6 +262,7 @@ def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
         assert second.state == "cancelled" and second.text == "Cancelled"
 
 
+@pytest.mark.nightly
 def test_two_slots_run_two_jobs(listener):
     with Jobs([2]) as jobs:
         port = listener.getsockname()[1]
@@ -335,6 +334,7 @@ def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
         until(lambda: ended == [1])
 
 
+@pytest.mark.nightly
 def test_a_visitor_who_is_alone_never_waits_for_a_process():
     with Jobs([1, 1]) as jobs:
         idle = finished(jobs.submit(job_functions.pid, visitor="a")).result
@@ -345,6 +345,7 @@ def test_a_visitor_who_is_alone_never_waits_for_a_process():
         assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
 
 
+@pytest.mark.nightly
 def test_a_long_job_makes_room_before_anybody_comes(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, visitor="a") as long:
         assert until(lambda: long.lane == LONG) and long.state == "running"
@@ -353,6 +354,7 @@ def test_a_long_job_makes_room_before_anybody_comes(listener):
         assert finished(jobs.submit(job_functions.pid, visitor="b")).result == idle._process.pid
 
 
+@pytest.mark.nightly
 def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG, visitor="a"):
         second = jobs.submit(job_functions.endless, visitor="b")
@@ -363,6 +365,7 @@ def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
         second.cancel()
 
 
+@pytest.mark.nightly
 def test_a_job_that_was_set_aside_can_be_cancelled(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
         second = jobs.submit(job_functions.endless)
@@ -400,6 +403,7 @@ def test_there_are_never_more_workers_than_places_and_one(listener, monkeypatch)
         assert finished(jobs.submit(job_functions.niceness)).state == "done"
 
 
+@pytest.mark.nightly
 def test_a_worker_that_ends_itself_is_reported():
     with Jobs() as jobs:
         job = finished(jobs.submit(job_functions.die))
@@ -423,7 +427,13 @@ def test_a_killed_worker_is_reported_and_replaced():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
-@pytest.mark.parametrize("elements", [3, 1_000_000], ids=["sent", "partly sent"])
+@pytest.mark.parametrize(
+    "elements",
+    [
+        pytest.param(3, id="sent"),
+        pytest.param(1_000_000, id="partly sent", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elements):
     with Jobs() as jobs:
         idle = finished(jobs.submit(job_functions.pid)).result
@@ -440,6 +450,7 @@ def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elemen
         assert ended == [1]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
 def test_a_job_can_be_cancelled_before_its_worker_begins_it():
     with Jobs() as jobs:
@@ -452,6 +463,7 @@ def test_a_job_can_be_cancelled_before_its_worker_begins_it():
         assert (job.state, job.result) == ("cancelled", None)
 
 
+@pytest.mark.nightly
 def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
     with Jobs(warm=job_functions.die_warming) as jobs:
         for _ in range(2):
@@ -460,6 +472,7 @@ def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
             assert job.error.startswith("The worker process ended unexpectedly")
 
 
+@pytest.mark.nightly
 def test_a_job_that_was_begun_is_not_begun_again(tmp_path):
     with Jobs() as jobs:
         trace = tmp_path / "begun"

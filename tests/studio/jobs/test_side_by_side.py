@@ -50,6 +50,7 @@ def advising(at, lane=STUDY, visitor="somebody"):
         job.cancel()
 
 
+@pytest.mark.nightly
 def test_a_report_is_made_while_the_advisor_runs(own_workers, start):
     at = ui.anonymised(start(sample="hospital"))
     with advising(at) as advisor:
@@ -66,9 +67,7 @@ def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
     """However the advisor began: also in the lane of short calculations, which it has to leave."""
     first, second = start(sample="hospital"), start(sample="hospital")
     with advising(first, lane=SHORT) as advisor:
-        ui.settled(
-            ui.anonymised(second)
-        )  # and the lower bound, which the result asks for by itself
+        ui.settled(ui.anonymised(second))  # and the lower bound
         assert ui.numbers(second)["Minimum k"] and advisor.state in ("running", "queued")
         assert "advising" not in ui.work(second).running and not bars(second)
 
@@ -89,6 +88,7 @@ def test_every_page_shows_each_calculation_with_its_own_cancel(start):
         assert not ui.work(at).running["run"].job.finished
 
 
+@pytest.mark.nightly
 def test_who_waits_is_told_what_runs_whose_and_how_long(start):
     at = start(sample="hospital")
     with advising(at, lane=SHORT, visitor="another"):
@@ -130,6 +130,7 @@ def test_another_table_ends_what_runs_on_the_old_one_and_says_so(start):
     assert "Stopped, as there is another table now: Comparing, Anonymising." in ui.infos(at)
 
 
+@pytest.mark.nightly
 def test_a_file_is_opened_beside_a_run_and_takes_the_place_of_another_file(start):
     at = ui.go(start(sample="hospital"), ui.COMPARE)
     with ui.held_worker():

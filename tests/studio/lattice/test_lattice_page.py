@@ -70,6 +70,7 @@ def choose_pills(at, key, values):
 
 
 # --- the picture ------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start):
     at = start(LATTICE, sample="census")
     assert ui.title(at) == "Which columns, how far?"
@@ -99,6 +100,7 @@ def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start
     assert "Samarati, step 3" in ui.page_text(at) and "Datafly, step" not in ui.page_text(at)
 
 
+@pytest.mark.nightly
 def test_steppers_and_a_list_choose_a_node(start):
     at = start(LATTICE)
     explored = explored_of(ui.work(at))
@@ -160,6 +162,7 @@ def test_use_this_one_leads_to_a_release_at_these_levels(start):
     assert ui.number(ui.numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
 
 
+@pytest.mark.nightly
 def test_with_suppression_more_nodes_satisfy(start):
     at = start(LATTICE)
     plain = explored_of(ui.work(at))
@@ -231,6 +234,7 @@ def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, mo
     assert "lattice" not in ui.work(at).running, "it is not explored again"
 
 
+@pytest.mark.nightly
 def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
     monkeypatch.setattr(kanon.experiments.exploration, "COMPLETE", 10)
     at = start(LATTICE)

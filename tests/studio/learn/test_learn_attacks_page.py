@@ -20,6 +20,8 @@ from support import dashboard as ui
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
+FIRST, *OTHERS = ATTACKS
+KINDS = [FIRST, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in OTHERS)]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,7 @@ def marked(at, place=0):
     )
 
 
-@pytest.mark.parametrize("kind", ATTACKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
     case = preset(kind)
     scene = attack(kind, case)
@@ -95,7 +97,7 @@ def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
     ]
 
 
-@pytest.mark.parametrize("kind", ATTACKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
     scene = attack(kind, preset(kind))
     at = forth(at_attack(page, kind=kind, step=4))

@@ -106,14 +106,6 @@ def test_a_number_is_typed_and_checked(page):
     assert attempt(at).answers == {"count": SOLUTIONS["count"]}
 
 
-def test_a_share_is_typed_with_its_decimals(page):
-    at = to(page, "price")
-    at.number_input(key=key(at, "number", "price")).set_value(SOLUTIONS["price"])
-    at = press(go(at), "Check")
-    assert said(at) == [marked("price", SOLUTIONS["price"])] and at.success
-    assert len(at.get("image")) == 2  # the trees, to work it out
-
-
 def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     (question,) = [each for each in SET.questions if each.id == "partner"]
     options = question.options(SET.table_of(question))
@@ -148,6 +140,7 @@ def test_levels_show_the_table_that_they_make(page):
     assert said(press(at, "Check")) == [marked("levels", best)] and at.success
 
 
+@pytest.mark.nightly
 def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     at = to(page, "animals")
     boxes = {name: key(at, "value", "animals", 0, j) for j, name in enumerate(("gender", "race"))}
@@ -176,15 +169,6 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     at = press(go(at), "Check")
     assert at.warning and said(at) == [marked("animals", attempt(at).answers["animals"])]
     assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
-
-
-def test_records_that_look_alike_are_one_row_with_their_sensitive_values(page):
-    at = to(page, "hospital")
-    table = SET.made["hospital"]
-    values = [one for one in at.selectbox if one.key.startswith("exercise-value-")]
-    assert len(values) == 3 * table.classes.n_classes
-    assert "asthma, diabetes" in texts(at)
-    assert not [text for text in texts(at) if "Agnes" in text]
 
 
 def test_beginning_anew_can_be_undone(page):
@@ -260,6 +244,7 @@ def test_answers_to_another_set_change_nothing(page):
     assert attempt(at) is before and view(at).student == ""
 
 
+@pytest.mark.nightly
 def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
     odd = {"animals": ["no"], "levels": {"race": 9}, "count": 10**400, "partner": "(F, Lion)"}
     given = Answers(set=SET.fingerprint, student="Odd", answers=odd)
@@ -466,21 +451,6 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
         for text in theirs
         if not text.startswith(ours) and re.search(r"(?<!\\)[<>$`!_\[\]]", text)
     ]
-
-
-def test_a_column_may_be_called_as_one_of_the_page(page):
-    columns = {
-        "class": {"role": "sensitive"},
-        "c1": {"role": "quasi-identifier", "nodes": [{"name": "*"}, {"name": "a", "parent": "*"}]},
-    }
-    content = strange_set() | {
-        "tables": {"t": {"columns": columns, "records": [["first", "a"], ["second", "a"]]}},
-        "questions": [{"id": "q", "table": "t", "kind": "levels", "k": 2}],
-    }
-    at = load_set(page, json.dumps(content).encode())
-    assert at.table[0].value.to_numpy().tolist() == [
-        ["first", "a", "A · 2 ✓"], ["second", "a", "A · 2 ✓"],
-    ]  # fmt: skip
 
 
 def test_answers_to_one_set_wait_while_another_is_open(page):

@@ -91,6 +91,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
     at = start(LEARN, "hospital")
     for name, module in algorithms().items():
@@ -152,6 +153,7 @@ def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, 
     assert 2 <= PACE <= 3
 
 
+@pytest.mark.nightly
 def test_the_table_that_one_works_on(start):
     at = start(LEARN, "census")
     ui.choose(at, "learn-table", "own")
@@ -210,6 +212,7 @@ def test_text_that_would_like_to_be_more_stays_text(start):
         assert "<script>" not in json.dumps(figure(at)), name
 
 
+@pytest.mark.nightly
 def test_what_is_chosen_is_what_the_cards_offer(start):
     at = start(LEARN, "hospital")
     assert at.selectbox(key="learn-algorithm").options == [

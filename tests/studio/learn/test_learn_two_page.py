@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import percent
 from kanon.strategies import STRATEGIES
@@ -99,6 +101,7 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
         assert settings.startswith(f"{PRESETS['hospital'].title}: 10 records"), "not the census"
 
 
+@pytest.mark.nightly
 def test_to_change_a_side_leaves_the_other_one_where_it_is(start, monkeypatch):
     at = start(LEARN, "hospital")
     choose(at, "learn-table", "hospital")
@@ -154,6 +157,7 @@ def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, 
     assert infos(at) == ["Both sides are the same; choose something else for one of them."]
 
 
+@pytest.mark.nightly
 def test_what_is_offered_beside_an_algorithm_comes_to_differ(start, monkeypatch):
     at = start(LEARN, "hospital")
     assert title(at)
@@ -174,6 +178,7 @@ def test_what_is_offered_beside_an_algorithm_comes_to_differ(start, monkeypatch)
         compare(at, on=False)
 
 
+@pytest.mark.nightly
 def test_two_lessons_on_the_table_that_one_works_on(start, monkeypatch):
     at = start(LEARN, "census")
     choose(at, "learn-table", "own")

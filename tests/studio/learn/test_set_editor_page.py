@@ -151,6 +151,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     ]
 
 
+@pytest.mark.nightly
 def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     at = press(page, "Edit a copy of this set")
     assert set_of(view(at).draft).fingerprint == SET.fingerprint
@@ -177,6 +178,7 @@ def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     assert len(view(at).draft["questions"]) == 8, "no set that was begun is lost"
 
 
+@pytest.mark.nightly
 def test_columns_and_tables_come_and_go(page):
     at = with_table(page)
     at = press(at, "Add a column")

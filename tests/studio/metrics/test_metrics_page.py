@@ -176,6 +176,7 @@ def test_one_two_and_the_difference(page, drawn):
         assert (f"counts: {column} × 4" in ui.line(page)) == bool(counted)
 
 
+@pytest.mark.nightly
 def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
     at = start("pages/data.py")
     codes = "\n".join(f"{n:05d},F" for n in range(10_000, 10_600))

@@ -120,6 +120,7 @@ def test_a_table_without_a_sensitive_column(start):
     assert "best guess" not in said(at, "**Everybody")
 
 
+@pytest.mark.nightly
 def test_a_large_table_has_its_worst_classes_and_its_persons(start):
     at = ui.anonymised(start(sample="census"))
     both = ["Worst l, health", "Worst t, health"]
@@ -241,6 +242,7 @@ def test_a_population_stands_behind_its_table_and_no_other(start):
     assert ui.button(at, "Anonymise")
 
 
+@pytest.mark.nightly
 def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
     at = start()
     asked = with_fields(ui.work(at), models=(EntropyLDiversity(2, "disease"),))
@@ -291,6 +293,7 @@ def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
     assert ui.problems(at)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])
 def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k):
     """Other k are run beside; where all records are suppressed, no class has an l."""

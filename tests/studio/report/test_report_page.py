@@ -84,7 +84,13 @@ def same_but_for_the_day(one, other):
     return MADE.sub(b"", one) == MADE.sub(b"", other)
 
 
-@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
+@pytest.mark.parametrize(
+    "public",
+    [
+        pytest.param(False, id="internal", marks=pytest.mark.nightly),
+        pytest.param(True, id="public"),
+    ],
+)
 def test_the_command_that_is_shown_makes_the_same_report(
     start, downloads, tmp_path, monkeypatch, public
 ):
@@ -131,6 +137,7 @@ def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
     assert same_but_for_the_day(page, out.read_bytes())
 
 
+@pytest.mark.nightly
 def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
     start, downloads, tmp_path, monkeypatch
 ):
@@ -184,6 +191,7 @@ def test_a_project_with_wrong_reports_or_texts_is_refused_in_a_sentence(key, giv
     assert caught.value.sentence.startswith(f"The project file: {sentence}")
 
 
+@pytest.mark.nightly
 def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_path, monkeypatch):
     at = ui.anonymised(start())
     plans = {name for name, _ in downloads.values() if name.startswith("plan-k")}

@@ -64,6 +64,7 @@ def test_what_is_chosen_while_a_run_is_under_way_has_changed_since_it_began(made
     assert changed(ui.settled(at)) == ["Strategy"]
 
 
+@pytest.mark.nightly
 def test_a_comparison_that_earlier_runs_made_knows_its_own_settings(start):
     at = ui.go(start(sample="hospital"), ui.COMPARE)
     for metrics in (["ncp", "llm"], ["ncp"], ["ncp", "llm"]):
@@ -74,6 +75,7 @@ def test_a_comparison_that_earlier_runs_made_knows_its_own_settings(start):
     assert changed(ui.go(at)) == ["Metrics"]
 
 
+@pytest.mark.nightly
 def test_the_report_names_k_and_that_it_says_what_the_release_is_for(start):
     at = ui.settled(ui.press(ui.go(start(sample="hospital"), REPORT), "Make the report"))
     assert changed(at) is None
@@ -83,12 +85,14 @@ def test_the_report_names_k_and_that_it_says_what_the_release_is_for(start):
     assert changed(ui.go(at)) == ["k", "Say whether the release has what its purpose asks for"]
 
 
+@pytest.mark.nightly
 def test_what_singles_out_together_names_its_own_choices(start):
     at = ui.settled(ui.press(ui.go(start(sample="hospital"), ui.DATA), "Look for them"))
     ui.choose(at, f"singling-share-{ui.work(at).version}", 0.2)
     assert changed(at) == ["Share singled out, at least"]
 
 
+@pytest.mark.nightly
 def test_an_archive_is_no_report_of_the_settings_of_now(made, downloads):
     at = ui.settled(ui.press(ui.go(made, REPORT), "Make the report"))
     first = ui.work(at).findings.reported

@@ -64,9 +64,12 @@ def test_all_is_there():
     check_relied_upon()
 
 
+TAKEN = [(why, place) for why, places in zip(RELIED_UPON, GONE, strict=True) for place in places]
+
+
 @pytest.mark.parametrize(
     ("why", "place"),
-    [(why, place) for why, places in zip(RELIED_UPON, GONE, strict=True) for place in places],
+    [TAKEN[0], *(pytest.param(*taken, marks=pytest.mark.nightly) for taken in TAKEN[1:])],
 )
 def test_what_is_gone_is_named(why, place, monkeypatch):
     owner, name, *instead = place

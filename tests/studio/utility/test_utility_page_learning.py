@@ -51,6 +51,7 @@ def opened(start):
 
 
 # --- learning -----------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     at = opened("learning")
     assert "Nothing was trained" in at.info[-1].value
@@ -159,6 +160,7 @@ def test_the_target_that_is_offered_leaves_as_it_is(opened):
 
 
 # --- what predicts --------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_which_measure_predicts_is_found_and_shown(opened):
     at = opened("predicting")
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
@@ -193,27 +195,3 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     assert not any("nan" in title or "at equal k" in title for title in ui.chart_titles(at))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert [note["text"] for note in spec["layout"]["annotations"]] == ["over all releases"]
-
-
-@pytest.mark.nightly
-def test_small_tables_are_learnt_from_by_every_classifier(opened):
-    at = opened("predicting", people(30))
-    at.text_input(key="predicting-ks").set_value("3, 5")
-    ui.go(at)
-    at = ui.settled(ui.press(at, "Train 32 classifiers"))
-    assert not ui.problems(at)
-    assert not any(label.startswith(("Train", "Go on")) for label in ui.button_labels(at))
-
-
-@pytest.mark.nightly
-def test_a_study_with_earlier_settings_is_said(opened):
-    at = opened("learning", classifier="random-forest", seeds=3)
-    ui.press(at, "Train 3 classifiers")
-    ui.choose(at, "learning-classifier", TREE)
-    if ui.work(at).running:
-        assert any("earlier settings" in one.value for one in at.info)
-    at = ui.settled(at)
-    assert "Train 3 classifiers" in ui.button_labels(at)
-    assert "Nothing was trained" in at.info[-1].value
-    ui.choose(at, "learning-classifier", "random-forest")
-    assert ui.chart_titles(at)

@@ -94,6 +94,7 @@ def test_the_attribute_is_chosen_and_stays(opened):
     assert at.selectbox(key=key).value in ("age", "zip", "sex") and not ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
     at = opened("animals-v21", representation="proportional")
     assert set(ui.numbers(at)) == {

@@ -93,6 +93,7 @@ def test_what_changed_in_the_worked_table(start):
     assert row["After"] == 8 and row[WAY] == 100
 
 
+@pytest.mark.nightly
 def test_several_sensitive_columns_and_suppressed_records(start):
     at = ui.with_people(start(ui.DATA))
     for column, role in (("name", "identifier"), ("age", "quasi-identifier"), ("zip", "sensitive"),
@@ -104,6 +105,7 @@ def test_several_sensitive_columns_and_suppressed_records(start):
     assert {f"Classification metric (CM): {column}" for column in ("zip", "disease")} <= named
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", ["mondrian", "datafly"])
 def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     at = start(sample="hospital")

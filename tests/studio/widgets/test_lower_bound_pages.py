@@ -38,6 +38,7 @@ def asked_for(monkeypatch):
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
 
 
+@pytest.mark.nightly
 def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     at = ui.settled(ui.anonymised(start()))
     assert said(at) == [expected(at)]
@@ -63,6 +64,7 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
 
 
+@pytest.mark.nightly
 def test_another_k_and_another_metric_have_bounds_of_their_own(start):
     at = ui.settled(ui.anonymised(start()))
     first = said(at)
@@ -90,6 +92,7 @@ def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for)
     assert said(at) == [expected(at)] and ASK not in ui.button_labels(at)
 
 
+@pytest.mark.nightly
 def test_what_was_found_quickly_can_be_searched_for_closely(start):
     at = ui.settled(ui.anonymised(start(sample="census")))
     (sentence,) = said(at)
@@ -137,6 +140,7 @@ def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
     assert len(ui.work(at).findings.bounds) == 1, "the same table, metric and k"
 
 
+@pytest.mark.nightly
 def test_compare_has_the_bound_and_the_gap_of_every_line(start):
     at = ui.settled(ui.press(ui.go(start(), ui.COMPARE), "Compare"))
     at.button_group(key="compare-table").set_value("closeness")
@@ -164,6 +168,7 @@ def test_compare_has_the_bound_and_the_gap_of_every_line(start):
     assert len(ui.work(at).findings.bounds) == 14
 
 
+@pytest.mark.nightly
 def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search(
     start, monkeypatch
 ):

@@ -27,6 +27,7 @@ def remarks(at):
     return one.label, "\n".join(text.value for text in one.markdown).replace("\\", "")
 
 
+@pytest.mark.nightly
 def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     at = ui.upload(start(ui.DATA), "hundred.csv", ui.as_bytes(HUNDRED, "csv"))
     ui.give_role(at, "remark", "insensitive")
