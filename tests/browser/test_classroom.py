@@ -89,6 +89,7 @@ def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):
     assert downloaded == handout(SET)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solutions", SHEETS)
 def test_the_handout_opens_offline_and_prints_on_as_few_sheets_as_said(chrome, tmp_path, solutions):
     path = tmp_path / "handout.html"

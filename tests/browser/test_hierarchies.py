@@ -182,7 +182,7 @@ def weights(tree):
 @contextlib.contextmanager
 def popover(page, name):
     """Open a popover of the page, and close it again."""
-    with by.answered(page):  # the page is told that it is open
+    with by.answered(page):
         by.button(page, name).click()
     body = page.get_by_test_id("stPopoverBody").first
     body.wait_for()
@@ -454,35 +454,6 @@ def test_undo_survives_a_page_change_and_quick_fingers(server, page):
         by.idle(page)
         assert drawn(page) == after
     expect(page.locator('[data-do="undo"]')).to_be_disabled()
-
-
-@pytest.mark.nightly
-def test_an_operation_sent_twice_is_done_once(server, page):
-    open_flat_education(page, server)
-    whole(page)
-    select(page, "Masters", "Doctorate")
-    name_group(page, "High")
-    select(page, "9th", "10th")
-    name_group(page, "Low")
-    two = drawn(page)
-    with edited(page):  # the second click comes before the answer
-        page.locator('[data-do="ungroup"]').dblclick()
-    expect(node(page, "Low")).to_have_count(0)
-    assert len(drawn(page)) == len(two) - 1 and drawn(page)["9th"] == "*"
-    step(page, "undo")
-    assert drawn(page) == two
-    select(page, "Preschool", "1st-4th")
-    page.locator('[data-do="group"]').dblclick()
-    page.keyboard.type("Young")
-    with edited(page):
-        page.keyboard.press("Enter")
-        page.keyboard.press("Enter")
-    assert len(drawn(page)) == len(two) + 1 and drawn(page)["Preschool"] == "Young"
-    with edited(page):
-        page.locator('[data-do="undo"]').dblclick()
-    expect(node(page, "Low")).to_have_count(0)
-    by.idle(page)
-    assert "Young" not in drawn(page) and "High" in drawn(page)
 
 
 def refused(page, sentence):

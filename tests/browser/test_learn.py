@@ -66,6 +66,7 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     expect(by.button(page, "Play")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_keys_work_wherever_no_text_is_typed(server, page):
     page.goto(f"{server.url}/learn")
     step = page.get_by_role("heading", level=3)

@@ -46,15 +46,6 @@ def ancestors(lines):
 
 
 # --- the main path --------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_the_first_page_may_be_any_page(server, page):
-    """The first test, so that nobody has visited this server yet, as after a restart."""
-    page.goto(f"{server.url}/data")  # a bookmark
-    heading = page.get_by_role("heading", level=1)
-    expect(heading).to_contain_text("What is in this table", timeout=30_000)  # a cold server
-    assert page.title() == "kanon"
-    by.go(page, "Anonymise")
-    by.wait_for_result(page)
 
 
 @pytest.mark.adult
@@ -152,80 +143,6 @@ MOVE = """async (slider, step) => {
     if (root.dataset.k === before) throw new Error('the cursor did not move');
     return performance.now() - began;
 }"""
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
-    by.open_data(page, server)
-    by.upload(page, adult_path, "30\u202f162")
-    for column in read_semicolons(adult_path):
-        by.give_role(page, column, "quasi-identifier")
-    by.go(page, "Compare")
-    expect(page.get_by_text("Nothing has been compared for this table yet")).to_be_visible()
-    began = time.monotonic()
-    by.compare(page)
-    measure("Adult compare, s", began)
-    assert MEASURED["Adult compare, s"] < 60, "something is badly wrong"
-    by.no_wider_than_the_window(page)
-
-    with by.answered(page):
-        page.get_by_text("At this k, by metric", exact=True).click()
-    slider, cursor = page.get_by_role("slider", name="Move k"), page.locator(".cursor")
-    painted, followed = [], []
-    for _ in range(8):
-        began = time.monotonic()
-        painted.append(round(slider.evaluate(MOVE, 6) / 1000, 3))
-        k = cursor.evaluate(ON_BOARD)["k"]
-        page.get_by_text(f"Alteration at k = {k:,},".replace(",", "\u202f", 1)
-                         if k > 999 else f"Alteration at k = {k},").wait_for()  # fmt: skip
-        followed.append(round(time.monotonic() - began, 3))
-        by.idle(page)
-    MEASURED["board cursor, s"], MEASURED["board table, s"] = painted, followed
-    by.picture(page, "compare")
-
-    shown = cursor.evaluate(ON_BOARD)
-    curves = pd.read_csv(by.download(page, "Data of the curves").path())
-    assert len(curves) % 7 == 0 and {3, 100, 15_000, 30_162} <= set(curves["k"])
-    here = curves[curves["k"] == shown["k"]].set_index("metric")
-    assert shown["lines"] == 5 and len(shown["rows"]) == 7
-    for title, *numbers in shown["rows"]:
-        row = here.loc[title.lower()]
-        names = ("mean_alteration", "generalised_percent", "root_percent",
-                 "deleted_among_modified_percent")  # fmt: skip
-        for text, name in zip(numbers, names, strict=False):
-            assert text == f"{row[name]:.1f}"
-        assert int(numbers[4]) == row["min_k"] >= shown["k"]
-
-    slider.focus()
-    slider.press("Home")
-    expect(page.get_by_text("Alteration at k = 2,")).to_be_visible()
-    expect(page.get_by_role("button", name="k = 2", exact=True)).to_be_visible()
-    by.idle(page)
-    chart = page.locator(".st-key-board .js-plotly-plot")
-    box = chart.bounding_box()
-    chart.click(position={"x": 0.27 * box["width"], "y": 0.25 * box["height"]})
-    expect(page.get_by_text("Alteration at k = 2,")).to_have_count(0)
-    by.idle(page)
-    clicked = cursor.evaluate(ON_BOARD)["k"]
-    assert clicked > 1000, "a click in a panel takes the cursor there"
-    by.go(page, "Anonymise")
-    expect(page.get_by_role("heading", level=1)).to_have_text(
-        f"What does k = {clicked:,} cost?".replace(",", "\u202f")
-    )
-    by.go(page, "Compare")
-    assert cursor.evaluate(ON_BOARD)["k"] == clicked
-
-
-@pytest.mark.nightly
-def test_what_ties_decide_is_drawn(server, page):
-    by.open_start(page, server)
-    by.go(page, "Compare")
-    by.compare(page)
-    page.get_by_text("Show what ties decide").click()
-    page.get_by_text("The bands in numbers").first.wait_for(timeout=120_000)
-    expect(page.get_by_text("so it is undecided").first).to_be_visible()
-    by.picture(page, "compare-bands")
 
 
 @pytest.mark.nightly
@@ -651,27 +568,6 @@ def test_two_users_at_once(server, open_window):
 
 
 # --- other kinds of file --------------------------------------------------------------------
-@pytest.mark.nightly
-def test_every_format_holds_the_same_table(server, page):
-    by.open_start(page, server)
-    expected = read(by.download(page, "Released table").path())
-    sizes = expected.groupby(
-        ["age", "sex", "region", "education", "marital-status", "occupation"]
-    ).size()
-    assert sizes.min() >= 5 and len(expected) == 30_000 and "person" not in expected
-    readers = {
-        "PARQUET": pd.read_parquet,
-        "XLSX": lambda path: pd.read_excel(path, engine="calamine", dtype=str),
-        "FEATHER": pd.read_feather,
-        "TSV": lambda path: pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False),
-    }
-    for kind, reader in readers.items():
-        by.choose(page, page.get_by_role("combobox", name="Format"), kind)
-        coming = by.download(page, "Released table", f".{kind.lower()}")
-        assert re.search(rf"-[0-9a-f]{{12}}\.{kind.lower()}$", coming.suggested_filename)
-        found = reader(coming.path())
-        assert list(found) == list(expected)
-        assert found.astype(str).values.tolist() == expected.values.tolist(), kind
 
 
 @pytest.mark.nightly

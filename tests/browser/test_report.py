@@ -52,7 +52,9 @@ def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_pa
 
 
 def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, tmp_path):
-    by.open_start(page, server)
+    by.open_data(page, server)
+    with by.answered(page):
+        by.button(page, "Hospital, ten records").click()
     by.go(page, "Report")
     by.type_in(page, page.get_by_role("textbox", name="Recipient"), "Teaching <b>$x$</b>")
     by.make_report(page)
