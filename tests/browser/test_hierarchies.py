@@ -561,9 +561,6 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
     assert page.locator('img[src*="x" i][onerror], img[src*="example"], main b').count() == 0
 
 
-# --- builders -------------------------------------------------------------------------------
-
-
 # --- a narrow window ------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_in_a_narrow_window_a_node_can_be_moved(server, page):
@@ -590,9 +587,6 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
         page.locator(".options li").click()
     assert drawn(page)["Master"] == "Upper secondary"
     page.screenshot(path=by.OUTPUT / "narrow-moved.png")
-
-
-# --- coverage -------------------------------------------------------------------------------
 
 
 # --- cost matrices --------------------------------------------------------------------------

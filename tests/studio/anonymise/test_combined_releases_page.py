@@ -159,9 +159,8 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
     other = with_fields(sample_work("hospital", version=0), digest="of other values")
     assert read_again(now, other).kept.made == []
     copy = Desk(now).copied().work
-    assert copy.kept.made == now.kept.made and copy.kept.made is not now.kept.made, (
-        "another session's list"
-    )
+    assert copy.kept.made == now.kept.made
+    assert copy.kept.made is not now.kept.made, "another session's list"
 
 
 def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):

@@ -32,9 +32,8 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     at = ui.go(start(), ui.COMPARE)
     before = ui.work(at).compare
     ui.settled(ui.press(at, "Everything side by side"))
-    assert ui.board_lines(at) == [
-        METRICS[name].card.title for name in PUBLISHED
-    ] and not ui.problems(at)
+    assert ui.board_lines(at) == [METRICS[name].card.title for name in PUBLISHED]
+    assert not ui.problems(at)
     assert len(ui.told_to_cursor(at)["panels"]) == 9 and drawn(at)
     assert kinds(ui.work(at).compare.layout) == kinds(Layout(PRESETS["everything"].panels))
     matrices = [panel for panel in ui.work(at).compare.layout.panels if panel.kind == "matrix"]
@@ -65,17 +64,15 @@ def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start)
     assert ui.work(at).compare.compared == ("total",)
     at.button_group(key="compare-scopes").set_value(["class"])
     ui.settled(ui.press(ui.go(at), "Strategies"))
-    assert len(ui.board_lines(at)) == 7 and ui.work(at).compare.scopes == ("class",), (
-        "the one that was chosen"
-    )
+    assert len(ui.board_lines(at)) == 7
+    assert ui.work(at).compare.scopes == ("class",), "the one that was chosen"
     with ui.held_worker():
         ui.press(at, "Algorithms")
         assert ui.button(at, "Metrics").disabled and ui.button(at, "Undo the preset").disabled
         ui.press(at, "Cancel")
         ui.settled(at)
-    assert (
-        len(ui.work(at).compare.algorithms) == 7 and not ui.button(at, "Undo the preset").disabled
-    )
+    assert len(ui.work(at).compare.algorithms) == 7
+    assert not ui.button(at, "Undo the preset").disabled
 
 
 @pytest.mark.parametrize(

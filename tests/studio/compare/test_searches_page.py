@@ -9,11 +9,7 @@ from kanon.base.formatting import thin
 from kanon.charts.searches import claims_said, finding, over_k_chart
 from kanon.experiments.searches import lattice_sizes, most_evaluated
 from kanon.run import prepare
-from kanon.studio.compare.searches import (
-    columns_table,
-    plan_of_searches,
-    settings_of_searches,
-)
+from kanon.studio.compare.searches import columns_table, plan_of_searches, settings_of_searches
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -45,10 +41,8 @@ def test_the_searches_are_run_and_shown_without_any_comparison(start):
     assert (
         not ui.problems(at) and not ui.warnings(at) and len(ui.infos(at)) == 1
     )  # nothing compared yet
-    assert (
-        ui.chart_titles(at)[0] == finding(found)
-        and "with 6 quasi-identifiers" in ui.chart_titles(at)[1]
-    )
+    assert ui.chart_titles(at)[0] == finding(found)
+    assert "with 6 quasi-identifiers" in ui.chart_titles(at)[1]
     for sentence in claims_said(found):
         assert sentence in ui.page_text(at)
     assert any("No search suppressed records" in one for one in ui.captions(at))
@@ -73,9 +67,8 @@ def test_the_numbers_are_those_of_the_searches(start):
         assert row["level_of_generalisation"] == sum(release.trace.node)
     assert from_page.ks == (3, 4, 5, 10), "ten records"
     (table,) = at.table
-    assert list(table.value.index) == ["3"] and len(ui.chart_titles(at)) == 1, (
-        "one point is no curve"
-    )
+    assert list(table.value.index) == ["3"]
+    assert len(ui.chart_titles(at)) == 1, "one point is no curve"
 
 
 def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):

@@ -20,10 +20,7 @@ from support import dashboard as ui
 
 RNG = np.random.default_rng(3)
 PAID = pd.DataFrame(
-    {
-        "age": RNG.integers(20, 40, 80),
-        "income": np.round(RNG.integers(0, 400_000, 80) / 10, 1),
-    }
+    {"age": RNG.integers(20, 40, 80), "income": np.round(RNG.integers(0, 400_000, 80) / 10, 1)}
 ).astype({"income": object})
 PAID.loc[[3, 40], "income"] = None
 GROUPS = PAID["income"].map(

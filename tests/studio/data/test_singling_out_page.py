@@ -106,6 +106,5 @@ def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     at.session_state[ui.WORK] = again
     ui.go(at, ui.DATA)
     assert ui.work(at).view(SinglingView).found is None
-    assert looked(at) and set(ui.work(at).view(SinglingView).found.columns) <= set(
-        again.table.roles
-    )
+    assert looked(at)
+    assert set(ui.work(at).view(SinglingView).found.columns) <= set(again.table.roles)

@@ -104,9 +104,8 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     kept = context(at)
     name, make = downloads["decide-context"]
     text = make()
-    assert name.startswith("context-") and json.loads(text)["thresholds"] == {
-        "l": {"wanted": 1.5, "source": ""}
-    }
+    assert name.startswith("context-")
+    assert json.loads(text)["thresholds"] == {"l": {"wanted": 1.5, "source": ""}}
     ui.press(at, "As proposed")
     load(at, text.encode())
     assert Context.from_json(text) == context(at) == kept

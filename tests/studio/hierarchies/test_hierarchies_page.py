@@ -171,9 +171,8 @@ def test_a_builder_is_a_preview_until_it_is_used(page, drawn):
     assert ui.problems(page) == [] and drawn[-1][1] == "tree-editor"
 
     ui.press(page, "Suggest one from the data")
-    assert (
-        ui.work(page).table.choices["age"].tree is before and "age" in ui.work(page).table.previews
-    )
+    assert ui.work(page).table.choices["age"].tree is before
+    assert "age" in ui.work(page).table.previews
     assert any(ui.work(page).table.previews["age"].notes[0] in one for one in ui.captions(page))
     ui.press(page, "Use it")
     suggested = ui.work(page).table.choices["age"].tree

@@ -17,13 +17,7 @@ import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
-from kanon.studio.jobs.frames import (
-    is_array_or_arrow,
-    packed,
-    read_frame,
-    unpacked,
-    write_frame,
-)
+from kanon.studio.jobs.frames import is_array_or_arrow, packed, read_frame, unpacked, write_frame
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.worker import GAP, Progress
@@ -101,8 +95,7 @@ def test_a_kanon_error_arrives_with_its_cells(shared):
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"),
-    [(job_functions.fail, "TypeError"), (job_functions.leave, "SystemExit")],
+    ("function", "kind"), [(job_functions.fail, "TypeError"), (job_functions.leave, "SystemExit")]
 )
 def test_other_exceptions_keep_their_text_to_themselves(shared, function, kind, capfd):
     job = finished(shared.submit(function))

@@ -388,10 +388,7 @@ def strange_set():
         {"name": f"{STRANGE} {name}", "parent": f"{STRANGE} *"} for name in ("cat", "dog")
     ]
     records = [[f"{STRANGE} {name}", STRANGE] for name in ("cat", "cat", "dog")]
-    columns = {
-        race: {"role": "quasi-identifier", "nodes": nodes},
-        ill: {"role": "sensitive"},
-    }
+    columns = {race: {"role": "quasi-identifier", "nodes": nodes}, ill: {"role": "sensitive"}}
     asked = {"table": STRANGE, "text": STRANGE, "title": STRANGE[:60]}
     return {
         "format": "kanon-exercises",

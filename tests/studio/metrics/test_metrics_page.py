@@ -53,13 +53,7 @@ def pick(at, end, node):
 # --- the worked matrix ------------------------------------------------------------------------
 MAMMAL_NODES = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
                 ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
-MAMMALS = [
-    [0, 1, 4, 1, 4],
-    [1, 0, 4, 1, 4],
-    [4, 4, 0, 4, 4],
-    [0, 0, 3, 0, 3],
-    [0, 0, 0, 0, 0],
-]
+MAMMALS = [[0, 1, 4, 1, 4], [1, 0, 4, 1, 4], [4, 4, 0, 4, 4], [0, 0, 3, 0, 3], [0, 0, 0, 0, 0]]
 
 
 def upload_tree(at, column, values, entries):
@@ -95,9 +89,8 @@ def test_entropy_counts_the_records_of_the_table(start, drawn):
             [0, 0, 0, 0, 0],
         ],
     )
-    assert "log2(count(x′) / count(x))" in ui.page_text(
-        at
-    ) and "the records at a node" in ui.page_text(at)
+    assert "log2(count(x′) / count(x))" in ui.page_text(at)
+    assert "the records at a node" in ui.page_text(at)
     assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.585", "2.000"]
 
 

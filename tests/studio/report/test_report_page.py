@@ -244,9 +244,8 @@ def test_a_report_is_made_read_and_outdated(start):
 
     first = ui.work(at).findings.reported
     choose_form(type_text(at, "title", "Ten patients"), public=True)
-    assert ui.warnings(at) == [] and ui.work(at).findings.reported is first, (
-        "they need no new report"
-    )
+    assert ui.warnings(at) == []
+    assert ui.work(at).findings.reported is first, "they need no new report"
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
     assert not [one for one in ui.captions(at) if one.startswith("In it: ")]
@@ -345,9 +344,8 @@ def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     ui.go(at)
     assert ui.work(at).version == 2, "the same table was read again"
     ui.go(at, REPORT)
-    assert (
-        field_of(at, "legal_basis").value == "Article 6" and ui.work(at).findings.reported is None
-    )
+    assert field_of(at, "legal_basis").value == "Article 6"
+    assert ui.work(at).findings.reported is None
     made(at)
     ui.choose(at, "frame-sample", "animals-v21")
     assert all(field_of(at, name).value == "" for name in ASKED)

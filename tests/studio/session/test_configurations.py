@@ -411,20 +411,17 @@ def test_models_that_curves_leave_out_are_said(work):
 def test_another_table_keeps_what_fits(work):
     one = kept(work)
     same = carried(one, sample_work("hospital", version=2))
-    assert [each.title for each in same.kept.pinned] == [
-        "before"
-    ] and "fits this table" in same.message.notice
+    assert [each.title for each in same.kept.pinned] == ["before"]
+    assert "fits this table" in same.message.notice
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert [each.title for each in other.kept.pinned] == [
-        "before"
-    ] and "does not fit" in other.message.notice
+    assert [each.title for each in other.kept.pinned] == ["before"]
+    assert "does not fit" in other.message.notice
     assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
-    assert "does not fit" in incomparable(other, other.kept.pinned[0]) and "★" not in "".join(
-        titles(other)
-    )
+    assert "does not fit" in incomparable(other, other.kept.pinned[0])
+    assert "★" not in "".join(titles(other))
     back = carried(other, sample_work("hospital", version=3))
     assert back.kept.pinned[0].fits and titles(back)[-1] == "★ before"
     bare = sample_work("census", version=2)
@@ -450,10 +447,8 @@ def test_a_plan_that_is_used_sets_everything(work):
     elsewhere = with_role(with_fields(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
     done = with_plan(elsewhere, wanted)
     assert plan_of(done) == wanted and plan_of(elsewhere) != wanted
-    assert (
-        done.findings.result is elsewhere.findings.result
-        and done.kept.pinned is elsewhere.kept.pinned
-    )
+    assert done.findings.result is elsewhere.findings.result
+    assert done.kept.pinned is elsewhere.kept.pinned
     assert done.table.choices["age"].builder == "intervals", "as if it had been typed"
 
 
@@ -488,10 +483,8 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
     assert "under Keep" in moved.message.notice and "unheard" not in moved.message.notice
     done = used(moved, "before")
-    assert (
-        list(done.table.choices[column].lacking) == ["unheard of"]
-        and done.table.choices[column].plan is None
-    )
+    assert list(done.table.choices[column].lacking) == ["unheard of"]
+    assert done.table.choices[column].plan is None
     mended = with_added(done, column, None)
     assert not mended.table.choices[column].lacking
     plan_of(mended)

@@ -166,9 +166,8 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
     ui.go(at)
     at = ui.press(at, "Train 24 classifiers")
-    assert ui.problems(at)[0].startswith("MDAV: ") and not ui.work(at).running, (
-        "before anything runs"
-    )
+    assert ui.problems(at)[0].startswith("MDAV: ")
+    assert not ui.work(at).running, "before anything runs"
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian", "optimal"])
     at.multiselect(key="predicting-classifiers").set_value([TREE])
     ui.go(at)

@@ -9,20 +9,14 @@ import pandas as pd
 import pytest
 
 from kanon.charts.associations import association_chart, association_table
-from kanon.charts.distributions import (
-    distribution_panels,
-    distributions_table,
-)
+from kanon.charts.distributions import distribution_panels, distributions_table
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.hierarchy.ranges import flat
 from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
 from kanon.recoding import Recoding
-from kanon.studio.utility.changes import (
-    WAY,
-    Changes,
-)
+from kanon.studio.utility.changes import WAY, Changes
 from kanon.studio.utility.state import UtilityView
 from support import dashboard as ui
 from support.measured_tables import AGES, SEX, by_hand, recoded
@@ -174,10 +168,8 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     assert figure["data"][0]["text"][0][1] == "1.00"
     table = association_table(changed.before, changed.after)
     assert table["column"].tolist() == ["q0", "q0", "q1"]
-    assert (
-        table["cramers_v_before"].iloc[0] == pytest.approx(1)
-        and table["cramers_v_after"].iloc[0] == 0
-    )
+    assert table["cramers_v_before"].iloc[0] == pytest.approx(1)
+    assert table["cramers_v_after"].iloc[0] == 0
 
 
 def test_the_curve_of_errors_ends_where_it_is_said():

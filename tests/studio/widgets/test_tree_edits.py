@@ -93,10 +93,8 @@ def test_a_tree_is_drawn_from_a_flat_list(work):
     assert set(tree(work).labels) == set(wanted.labels) - {"*"}
     parents = {label: parent for label, parent, _ in tree(work).entries()}
     assert parents["Cat"] == "Felid" and parents["Canid"] == "Mammal" and parents["Owl"] == "Animal"
-    assert (
-        work.table.choices["animal"].builder == "drawn"
-        and work.table.choices["animal"].plan is not None
-    )
+    assert work.table.choices["animal"].builder == "drawn"
+    assert work.table.choices["animal"].plan is not None
     table = pd.DataFrame({"animal": ["Cat", "Lion"] * 3, "sex": ["F"] * 6})
     assert set(run(plan_of(work), table).released()["animal"]) <= set(tree(work).labels)
 
@@ -141,10 +139,8 @@ def test_undo_and_redo_go_through_many_steps(work):
 def test_a_change_after_an_undo_leaves_nothing_to_redo(work):
     work = ask(with_fields(work, histories={}), "group", nodes=["Cat"], name="one")
     work = ask(ask(work, "undo"), "group", nodes=["Dog"], name="two")
-    assert (
-        work.table.histories["animal"].future == ()
-        and len(work.table.histories["animal"].past) == 1
-    )
+    assert work.table.histories["animal"].future == ()
+    assert len(work.table.histories["animal"].past) == 1
 
 
 def test_the_past_is_bounded(work):
@@ -425,10 +421,8 @@ def test_imports_are_matched_with_the_records_as_they_are_when_used():
     work = with_imports(with_missing(work, "drop-records"), [("animal.csv", b"Cat;*\nDog;*\n")])
     assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
     work = with_imported(with_missing(work, "as-value"))
-    assert (
-        work.table.choices["animal"].lacking == {"rare": 1}
-        and work.table.choices["animal"].plan is None
-    )
+    assert work.table.choices["animal"].lacking == {"rare": 1}
+    assert work.table.choices["animal"].plan is None
 
 
 def test_a_preview_survives_a_change_of_another_column(work):
