@@ -1,7 +1,5 @@
 """A class in a real browser: recode by hand, hand in, be marked; the handout on paper."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """An extract that nobody prepared, through the pages alone: from the upload to a report to sign."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

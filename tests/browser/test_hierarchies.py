@@ -1,7 +1,5 @@
 """The pages Hierarchies and Metrics in a real browser: drawn, edited and read with real input."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """Labels of charts and trees in the windows of a lecture hall: none covers another, none is cut."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

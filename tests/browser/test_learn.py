@@ -1,7 +1,5 @@
 """The page Learn in a real browser: by keyboard, by itself, on a projector."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

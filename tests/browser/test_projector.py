@@ -1,7 +1,5 @@
 """The projector's picture in a real browser: all of it is seen, nothing is over anything else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

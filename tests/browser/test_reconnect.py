@@ -1,7 +1,5 @@
 """A reload loses nothing, nobody else gets it, and forgetting wipes it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

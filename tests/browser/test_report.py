@@ -1,7 +1,5 @@
 """The report in a real browser: made on its page, it asks nobody for anything, and draws."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

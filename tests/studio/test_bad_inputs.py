@@ -1,7 +1,5 @@
 """Every bad input along every route: one sentence, no traceback, nothing written, nothing lost."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A table with more classes than come here, on every page: its engine merges and writes."""
 
-from __future__ import annotations
-
 import io
 import json
 

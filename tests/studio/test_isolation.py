@@ -5,8 +5,6 @@ here; the second, downloads told apart by samples of their content, in ``test_tw
 the third, the page script run in a worker, in ``test_the_worker_does_not_run_the_page_script``.
 """
 
-from __future__ import annotations
-
 import ast
 
 import numpy as np

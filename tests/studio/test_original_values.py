@@ -1,7 +1,5 @@
 """Files of figures that hold original values say so, are asked about once, and can be forbidden."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit
 

@@ -1,7 +1,5 @@
 """The pages, driven by AppTest: what is on screen after what a user does."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

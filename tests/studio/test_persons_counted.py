@@ -1,7 +1,5 @@
 """Whoever has several records is one person: what pages and commands say, counted by pandas."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -1,7 +1,5 @@
 """A table that stays where it is, on every page: opened, run, its release written by its engine."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page Anonymise: strategies, the sensitive column, what is required beside k, ties."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """The page Anonymise, once a release was handed out: what one who holds several learns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

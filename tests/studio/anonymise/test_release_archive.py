@@ -1,7 +1,5 @@
 """The archive of the release on screen, and the operator's record of what is downloaded."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The board on the page Compare: arranged, saved and loaded, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

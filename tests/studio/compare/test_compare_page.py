@@ -1,7 +1,5 @@
 """The page Compare, driven by AppTest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The presets of the page Compare: lines and panels with one press, and the way back."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The searches of the lattice on the page Compare, driven by AppTest."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon.algorithms import samarati

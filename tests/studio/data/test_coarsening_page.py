@@ -1,7 +1,5 @@
 """A sensitive column is coarsened on the page Data: the same release as pandas and the command."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

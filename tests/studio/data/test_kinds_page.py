@@ -1,7 +1,5 @@
 """The kind of a column: recognised, shown, changed; what depends on it follows, and is kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

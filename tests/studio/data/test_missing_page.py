@@ -1,7 +1,5 @@
 """Missing cells on the page Data: what looks like one is offered, nothing is dropped unasked."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Which column says who a record is about: on the pages, from the warning to the release."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Which columns single people out together, on the page Data: looked for, acted on, undone."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

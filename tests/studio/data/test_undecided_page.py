@@ -1,7 +1,5 @@
 """Columns that nobody classified, and the person who is proposed: on the pages, until a release."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """An upload is parsed in a worker, under a limit of memory, and there alone."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

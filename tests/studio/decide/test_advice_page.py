@@ -1,7 +1,5 @@
 """The advisor on the page Decide, driven by AppTest; its chart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page Decide, driven by AppTest: what a release is for, thresholds, the verdict."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

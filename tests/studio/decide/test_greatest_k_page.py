@@ -1,7 +1,5 @@
 """The greatest k for a given model on the page Decide, driven by AppTest."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon.charts.greatest_k import reverse_chart, reverse_finding

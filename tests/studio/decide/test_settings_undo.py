@@ -1,7 +1,5 @@
 """The way back from settings that a button of the page Decide has taken over."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon.experiments.sweep import Configuration

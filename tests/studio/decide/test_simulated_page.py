@@ -1,7 +1,5 @@
 """The simulated study on the page Decide, driven by AppTest; its chart."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The builder of codes on the page Hierarchies, from the proposal to the plan and back."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

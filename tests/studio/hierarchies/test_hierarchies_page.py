@@ -1,7 +1,5 @@
 """The page Hierarchies, driven by AppTest; what the browser draws is handed over by hand."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

@@ -1,7 +1,5 @@
 """Values that look like spellings of one, on the pages Data and Hierarchies."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """The page Lattice: a lattice that is there, a node that is chosen, a release that comes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The part of the page Learn that plays out attacks, driven by AppTest."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import escape

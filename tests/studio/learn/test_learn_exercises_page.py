@@ -1,7 +1,5 @@
 """Exercises on the page Learn: a student's way, and a teacher's, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The page Learn, step by step, driven by AppTest: what is drawn, where one goes, what is told."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

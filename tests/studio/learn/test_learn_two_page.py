@@ -1,7 +1,5 @@
 """The page Learn, two lessons side by side, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """An exercise set is made on the page Learn, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The page Metrics, driven by AppTest: cost matrices, metrics of one's own, columns that count."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

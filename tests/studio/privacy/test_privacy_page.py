@@ -1,7 +1,5 @@
 """The page Privacy, driven by AppTest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The page Report: texts, the form, the report from a worker, the same as the command line's."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

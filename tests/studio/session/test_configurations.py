@@ -1,7 +1,5 @@
 """Configurations: runs that are never made twice, and what is kept under a name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A project file brings back all that was chosen for a table, and holds no record of it."""
 
-from __future__ import annotations
-
 import functools
 import json
 from dataclasses import fields

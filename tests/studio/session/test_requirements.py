@@ -1,7 +1,5 @@
 """What can be asked for beside k: the best value said first, defaults that a table can meet."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """What Streamlit would ask others about this machine, or tell a log of a table, it does not."""
 
-from __future__ import annotations
-
 import io
 import logging
 import threading

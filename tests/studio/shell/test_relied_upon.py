@@ -1,7 +1,5 @@
 """What privacy rests on of other packages' insides: without any of it the server does not start."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The server as it is set up: who may connect from where, without a browser."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

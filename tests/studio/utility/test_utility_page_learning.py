@@ -1,7 +1,5 @@
 """The parts of the page Utility about learning and what predicts it, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The part of the page Utility that shows the release as a matrix, driven by AppTest."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How close a release is to the least possible: said on every page, found once for all."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Remarks and next month's table on the pages: seen, quiet, and gone when they are acted on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Drawing hierarchies: what the browser asks for, checked, done, undone and done again."""
 
-from __future__ import annotations
-
 import string
 
 import numpy as np
