@@ -413,8 +413,7 @@ def other_table(session, table, then=None, missing="drop-records"):
 def missing(session):
     """Missing cells that count as a value, on the page Data."""
     at = session.on(ui.DATA)
-    at.radio(key=f"missing-{ui.work(at).version}").set_value("as-value")
-    ui.go(at)
+    ui.enter(at, at.radio(key=f"missing-{ui.work(at).version}"), "as-value")
     return {"missing", "choices", "histories"}
 
 
@@ -428,8 +427,7 @@ def person(session, column):
 def k_of(session, k):
     """A k in the line at the top, and the button on Anonymise."""
     at = session.on(ui.DATA)
-    at.number_input(key=ui.frame_k(at)).set_value(k)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), k)
     ui.press(session.on(ui.ANONYMISE), "Anonymise")
     return {"k"}
 
@@ -445,8 +443,7 @@ def parameter(session, model, name, value):
     session.begin(models=(made,))
     at = ui.go(session.on(ui.ANONYMISE))
     key = key_of_model(ui.work(at), made, name)
-    at.number_input(key=key).set_value(value)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=key), value)
     assert at.number_input(key=key).value == value
 
 
@@ -454,8 +451,7 @@ def weight(session, text):
     """How much the column age counts, on the page Metrics; the field holds what was typed."""
     at = session.on(ui.METRICS_PAGE)
     key = f"attribute-weight-{ui.work(at).version}-0-1"
-    at.text_input(key=key).set_value(text)
-    ui.go(at)
+    ui.enter(at, at.text_input(key=key), text)
     assert at.text_input(key=key).value == text
 
 
@@ -471,8 +467,7 @@ def plan(session, text):
     """A plan to import, on the page Compare."""
     at = session.on(ui.COMPARE)
     box = at.file_uploader(key=f"kept-import-{ui.work(at).version}")
-    box.set_value(("plan.json", text.encode(), "application/json"))
-    ui.go(at)
+    ui.enter(at, box, ("plan.json", text.encode(), "application/json"))
 
 
 def ks(session, text):
@@ -497,8 +492,7 @@ def tree_files(session, name, content):
     """Hierarchy files, on the page Hierarchies; nothing is used before it is looked through."""
     at = session.on(ui.HIERARCHIES)
     key = f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"
-    at.file_uploader(key=key).set_value([(name, content, "text/plain")])
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), [(name, content, "text/plain")])
     return {"imports", "uploads"}
 
 
@@ -507,8 +501,7 @@ def layout(session, content):
     session.begin(comparison=session.compared)
     at = session.on(ui.COMPARE)
     (box,) = [one for one in at.file_uploader if one.label == "Load a layout"]
-    box.set_value(("layout.json", content, "application/json"))
-    ui.go(at)
+    ui.enter(at, box, ("layout.json", content, "application/json"))
 
 
 def interval(session, low, high):
@@ -517,8 +510,7 @@ def interval(session, low, high):
     at = session.on(ui.COMPARE)
     version = ui.work(at).version
     for name, k in (("from-k", low), ("to-k", high)):
-        at.number_input(key=f"compare-{name}-{version}").set_value(k)
-        ui.go(at)
+        ui.enter(at, at.number_input(key=f"compare-{name}-{version}"), k)
     return {"interval"}
 
 
@@ -526,8 +518,7 @@ def population(session, name, content):
     """A table of the population, on the page Privacy."""
     at = session.on(PRIVACY)
     key = f"privacy-population-{ui.work(at).version}-{ui.work(at).view(PrivacyView).uploads}"
-    at.file_uploader(key=key).set_value((name, content, "text/plain"))
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), (name, content, "text/plain"))
     return {"PrivacyView", "population", "population_origin", "made_with"}
 
 
@@ -544,8 +535,7 @@ def path(session, typed):
 def text_of_report(session, name, text):
     """A text on the page Report; the field holds what was typed."""
     at = session.on("pages/report.py")
-    at.text_area(key=f"report-{name}").set_value(text)
-    ui.go(at)
+    ui.enter(at, at.text_area(key=f"report-{name}"), text)
     assert at.text_area(key=f"report-{name}").value == text
     return {"texts"}
 
@@ -555,8 +545,7 @@ def context_file(session, text):
     session.begin(view=replace(session.before.view(DecideView), part="purpose"))
     at = ui.go(session.on(DECIDE))
     key = f"decide-upload-{ui.work(at).version}-{ui.work(at).view(DecideView).uploads}"
-    at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), ("context.json", text.encode(), "application/json"))
 
 
 def exercise_set(session, text):
@@ -572,8 +561,7 @@ def study_file(session, text):
     """A file of a study, on the page Decide; what was found before stays."""
     at = session.on(DECIDE)
     key = f"study-upload-{ui.work(at).version}-{ui.work(at).view(SimulatedView).uploads}"
-    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), ("study.json", text.encode(), "application/json"))
 
 
 PLACES = {

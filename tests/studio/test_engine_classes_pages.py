@@ -77,8 +77,7 @@ def destination(at):
 
 
 def typed(at, text):
-    destination(at).set_value(str(text))
-    return ui.go(at)
+    return ui.enter(at, destination(at), str(text))
 
 
 def rows_of(frame):

@@ -114,8 +114,7 @@ def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, ca
             ui.press(at, "Take a random record")
         for part in PARTS if page == "pages/utility.py" else [None]:
             if part is not None:
-                at.button_group(key="utility-part").set_value(part)
-                ui.go(at)
+                ui.enter(at, at.button_group(key="utility-part"), part)
             ui.ask_for_original_values(at)
             assert leaks(at) == [], page
             assert dict(at.query_params) == {}

@@ -48,8 +48,7 @@ def pictures(monkeypatch):
 
 
 def part(at, name):
-    at.button_group(key="utility-part").set_value(name)
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="utility-part"), name)
 
 
 def asked_for(at):
@@ -109,8 +108,7 @@ def test_it_is_asked_once_in_a_session(opened, downloads):
     (ask,) = asked_for(at)
     assert ask.label.endswith("original values")
     assert "utility-distributions-data" not in downloads
-    ask.click()
-    ui.go(at)
+    ui.click(at, ask)
     assert any("original values of your table" in one.value for one in at.warning)
     assert asked_for(at) == []
     name, make = downloads["utility-distributions-data"]

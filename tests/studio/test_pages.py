@@ -94,8 +94,7 @@ def test_the_line_at_the_top_changes_metric_k_and_table(start):
     at = ui.anonymised(start())
     ui.choose(at, ui.frame_metric(at), "ncp")
     assert at.selectbox(key="run-metric").value == "ncp" and ui.OUTDATED in ui.warnings(at)[0]
-    at.number_input(key=ui.frame_k(at)).set_value(5)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), 5)
     assert ui.title(at) == "What does k = 5 cost?" and at.select_slider(key="run-k").value == 5
     ui.choose(at, "frame-sample", "animals-m23")
     assert "8 records" in ui.line(at) and ui.title(at) == "What does k = 4 cost?"
@@ -111,11 +110,9 @@ def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     assert "6 values of k were computed, nothing in between" in sentence
     (slider,) = at.select_slider
     assert slider.options == ["2", "3", "4", "5", "7", "10"]
-    at.number_input(key=ui.frame_k(at)).set_value(4)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), 4)
     assert not ui.warnings(at) and ui.number(ui.numbers(at)["Minimum k"]) >= 4
-    at.number_input(key=ui.frame_k(at)).set_value(6)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), 6)
     assert ui.OUTDATED in ui.warnings(at)[0]
     ui.settled(ui.press(at, "Anonymise"))
     assert not ui.warnings(at) and ui.number(ui.numbers(at)["Minimum k"]) >= 6
@@ -253,8 +250,7 @@ def test_reading_again_keeps_roles_and_hierarchies(start):
     ui.build(at, "age", "intervals", widths="3, 6")
     at.number_input(key=ui.frame_k(at)).set_value(3)
     ui.choose(ui.go(at), ui.frame_metric(at), "ncp")
-    at.multiselect(key=f"markers-{ui.work(at).version}").set_value(["?"])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key=f"markers-{ui.work(at).version}"), ["?"])
     assert at.selectbox(key=ui.key_of(at, "name", "role")).value == "insensitive"
     assert at.text_input(key=ui.key_of(at, "age", "widths")).value == "3, 6"
     assert at.selectbox(key=ui.frame_metric(at)).value == "ncp"
@@ -311,8 +307,7 @@ def test_names_never_reach_markdown_unescaped(start):
         ui.give_role(at, column, "quasi-identifier")
         seen += sent(at)
     ui.give_role(at, NASTY[3], "sensitive")
-    at.radio(key=f"missing-{ui.work(at).version}").set_value("drop-records")
-    ui.go(at)
+    ui.enter(at, at.radio(key=f"missing-{ui.work(at).version}"), "drop-records")
     ui.upload_tree(at, NASTY[2], f"{NASTY[1]}{NASTY[0]}.csv", b"F;*\nM;*\n")
     assert len(ui.problems(at)) == 1
     seen += sent(at)
@@ -371,8 +366,7 @@ def test_leaving_a_page_and_returning_keeps_everything(start):
     ui.go(at, ui.ANONYMISE)
     ui.choose(at, "run-metric", "wllm")
     ui.choose(at, ui.cost_key(at), "representatives")
-    at.number_input(key=ui.frame_k(at)).set_value(3)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), 3)
     for page in (ui.DATA, ui.ANONYMISE, ui.DATA):
         ui.go(at, page)
     assert at.selectbox(key=ui.key_of(at, "name", "role")).value == "insensitive"

@@ -63,8 +63,7 @@ def opened(start, table):
     for column in KNOWN:
         ui.give_role(at, column, "quasi-identifier")
     ui.give_role(at, "ill", "sensitive")
-    at.session_state[ui.WORK] = with_fields(ui.work(at), person="patient", missing="as-value")
-    return ui.go(at)
+    return ui.change(at, person="patient", missing="as-value")
 
 
 def sentence(at, begins):
@@ -119,8 +118,7 @@ def test_what_decide_finds_the_other_way_round(start, table):
     at.button_group(key="decide-part").set_value("reverse")
     ui.settled(ui.press(ui.go(at), "Find the greatest k"))
     assert not ui.problems(at)
-    at.slider(key=f"reverse-most-{ui.work(at).version}").set_value(100)
-    ui.go(at)
+    ui.enter(at, at.slider(key=f"reverse-most-{ui.work(at).version}"), 100)
     assert at.metric[0].value == str(table["patient"].nunique())
     assert at.metric[0].help.startswith("Persons in the smallest class")
     (chart,) = at.get("plotly_chart")
@@ -137,8 +135,7 @@ def test_what_decide_finds_the_other_way_round(start, table):
 @pytest.mark.nightly
 def test_one_population_is_counted_where_records_drop_out(start, table):
     at = opened(start, table)
-    at.session_state[ui.WORK] = with_fields(ui.work(at), missing="drop-records")
-    ui.go(at)
+    ui.change(at, missing="drop-records")
     kept = table.dropna(subset=KNOWN)
     everybody = kept["patient"].nunique()
     assert ui.numbers(at)["Unique"] == f"{100 * found(kept, KNOWN) / everybody:.1f} %"
@@ -155,8 +152,7 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     holes = table.dropna(subset=["job"]).index[:4].append(table.index[table["job"].isna()][:1])
     lacking = table.assign(patient=table["patient"].mask(table.index.isin(holes)))
     at = opened(start, lacking)
-    at.session_state[ui.WORK] = with_fields(ui.work(at), missing="drop-records")
-    ui.go(at)
+    ui.change(at, missing="drop-records")
     assert any("4 records have no value in patient" in one for one in ui.problems(at))
     assert any("k cannot count persons yet" in one for one in ui.captions(at))
     kept = lacking.dropna(subset=KNOWN)

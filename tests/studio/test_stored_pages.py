@@ -50,8 +50,7 @@ def people(folder):
 
 
 def type_place(at, text):
-    at.text_input(key=f"place-{ui.work(at).version}").set_value(str(text))
-    return ui.go(at)
+    return ui.enter(at, at.text_input(key=f"place-{ui.work(at).version}"), str(text))
 
 
 def opened(at, text):
@@ -71,8 +70,7 @@ def destination(at):
 def written(at, path=None):
     """Write the release where it is suggested or typed, and wait for it."""
     if path is not None:
-        destination(at).set_value(str(path))
-        ui.go(at)
+        ui.enter(at, destination(at), str(path))
     ui.settled(ui.press(at, "Write the release"))
     return at.success[0].value.replace("\\", "") if at.success else None
 
@@ -83,8 +81,7 @@ def anonymised(at, k=5):
     ui.give_role(at, "name", "identifier")
     ui.give_role(at, "disease", "sensitive")
     ui.go(at, ui.ANONYMISE)
-    at.number_input(key=ui.frame_k(at)).set_value(k)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), k)
     return ui.settled(ui.press(at, "Anonymise"))
 
 
@@ -145,8 +142,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     smallest, asked = f"{ui.work(at).findings.result.release(7).recoding.min_k} records", []
     with monkeypatch.context() as patch:
         patch.setattr(StoredTable, "classes_of", lambda *given, **named: asked.append(given))
-        at.number_input(key=ui.frame_k(at)).set_value(20)
-        ui.go(at)
+        ui.enter(at, at.number_input(key=ui.frame_k(at)), 20)
     assert [one.title for one in ui.work(at).kept.handed] == ["k7-gaa-nllm"]
     assert asked == [], "the engine is not asked while a page waits"
     ui.settled(ui.press(at, "Work out what they say together"))
@@ -159,10 +155,11 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     written(at, folder / "out.csv")
     there = pd.read_csv(folder / "out.csv", dtype=str)
     other = start(ui.DATA)
-    other.file_uploader(key=f"upload-{ui.work(other).version}").set_value(
-        ("people.parquet", people.read_bytes(), "text/plain")
+    ui.enter(
+        other,
+        other.file_uploader(key=f"upload-{ui.work(other).version}"),
+        ("people.parquet", people.read_bytes(), "text/plain"),
     )
-    ui.go(other)
     other.radio[0].set_value("drop-records")
     anonymised(ui.go(other))
     result = ui.work(other).findings.result
@@ -191,8 +188,7 @@ def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_onc
         ui.go(at, page)
         assert ui.problems(at) == []
     for part in ("changed", "matrix", "learning", "predicting"):
-        at.segmented_control(key="utility-part").set_value(part)
-        ui.go(at)
+        ui.enter(at, at.segmented_control(key="utility-part"), part)
         assert ui.problems(at) == []
     ui.go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
     assert ui.problems(ui.go(at)) == [] and ui.button(at, "Run the study")
@@ -366,8 +362,7 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
     assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
     anonymised(opened(at, people))
     place = folder / "mine"
-    destination(at).set_value(str(place))
-    ui.go(at)
+    ui.enter(at, destination(at), str(place))
     for complete, said in (
         (False, "Writing was cancelled; nothing was changed."),
         (True, "The release was complete before it could be cancelled."),
@@ -378,8 +373,7 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
             if complete:
                 place.mkdir()
                 (place / "part.parquet").touch()
-            at.button(key="cancel-writing").click()
-            ui.go(at)
+            ui.click(at, at.button(key="cancel-writing"))
         ui.settled(at)
         assert ui.infos(at) == [said]
         assert [one.value.split(":")[0] for one in at.success] == ["Written"] * complete

@@ -25,6 +25,7 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.guard import Guard
 from support import job_functions
 from support.paths import ROOT
+from support.works import with_fields
 
 # Which packages are installed, and what the pages say, changes in no test, but Streamlit's AppTest
 # looks it all up again per dashboard and per click: a quarter of the time.
@@ -215,10 +216,27 @@ def anonymised(at):
     return settled(press(at, "Anonymise"))
 
 
+def enter(at, control, value):
+    """Type or choose a value in a control."""
+    control.set_value(value)
+    return go(at)
+
+
+def click(at, control):
+    """Click on a button, or on a box."""
+    control.click()
+    return go(at)
+
+
+def change(at, **fields):
+    """Give some fields of the session other values."""
+    at.session_state[WORK] = with_fields(work(at), **fields)
+    return go(at)
+
+
 def choose(at, key, value):
     """Choose in the select box of that key."""
-    at.selectbox(key=key).set_value(value)
-    return go(at)
+    return enter(at, at.selectbox(key=key), value)
 
 
 def frame_k(at):

@@ -44,8 +44,7 @@ def set_part(at, model, part, value):
     """Type a parameter of a model, or choose its distance or column."""
     key = key_of_model(ui.work(at), model, part)
     one = at.selectbox(key=key) if isinstance(value, str) else at.number_input(key=key)
-    one.set_value(value)
-    return ui.go(at)
+    return ui.enter(at, one, value)
 
 
 def frame_strategy(at):
@@ -224,8 +223,7 @@ def test_models_are_added_changed_and_removed_and_gone_with_their_table(start):
     assert ui.work(at).settings.models == (model, TCloseness(0.8, "disease", "norm1"))
     assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
     assert ui.line(at).endswith("k and 2 more models")
-    at.button(key=key_of_model(ui.work(at), model, "remove")).click()
-    ui.go(at)
+    ui.click(at, at.button(key=key_of_model(ui.work(at), model, "remove")))
     assert ui.work(at).settings.models == (TCloseness(0.8, "disease", "norm1"),)
     ui.choose(at, "run-strategy", "s3")
     ui.choose(at, "frame-sample", "voters")
@@ -261,16 +259,14 @@ def test_the_slider_shows_no_k_that_was_not_computed(start):
     assert shown == list(result.known)
     assert any("computed, nothing in between" in one for one in ui.captions(at))
     for k in (result.known[0], result.known[-2]):
-        at.select_slider(key="run-k").set_value(k)
-        ui.go(at)
+        ui.enter(at, at.select_slider(key="run-k"), k)
         assert ui.title(at) == f"What does k = {k} cost?"
         assert not ui.warnings(at) and not ui.problems(at)
         groups = classes_of(at, released(at))
         assert groups.size().min() >= k
         assert min(entropy_l(group, "disease") for _, group in groups) >= 2 - 1e-9
     lacking = next(k for k in range(2, 10) if k not in result.known)
-    at.number_input(key=ui.frame_k(at)).set_value(lacking)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), lacking)
     assert ui.OUTDATED in ui.warnings(at)[0]
     ui.anonymised(at)
     assert not ui.warnings(at) and lacking in ui.work(at).findings.result.known
@@ -289,12 +285,10 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     (changed,) = ui.work(at).settings.models
     assert (changed.c, changed.l) == (4.0, 2) and typed(changed, "l") == 1
     assert [one.startswith("1 is not used, as l has to be") for one in ui.problems(at)] == [True]
-    at.button(key=key_of_model(ui.work(at), changed, "remove")).click()
-    ui.go(at)
+    ui.click(at, at.button(key=key_of_model(ui.work(at), changed, "remove")))
     again = add(at, "recursive-cl-diversity")
     assert again and not ui.problems(at), "it went with its model"
-    at.button(key=key_of_model(ui.work(at), again, "remove")).click()
-    ui.go(at)
+    ui.click(at, at.button(key=key_of_model(ui.work(at), again, "remove")))
 
     model = add(at, T)
     set_part(at, model, "t", 1.5)
@@ -377,14 +371,12 @@ def test_a_metric_of_ones_own_makes_no_unsafe_name():
 @pytest.mark.nightly
 def test_details_are_part_of_the_settings(start):
     at = ui.anonymised(start())
-    tie_seed(at).set_value(7)
-    ui.go(at)
+    ui.enter(at, tie_seed(at), 7)
     assert ui.OUTDATED in ui.warnings(at)[0] and "Details: seed 7" in popovers(at)
     ui.anonymised(at)
     assert not ui.warnings(at) and plan_of(ui.work(at)).algorithm.tie_seed == 7
     assert any("tie seed 7" in one for one in ui.texts(at))
-    tie_seed(at).set_value(None)
-    ui.go(at)
+    ui.enter(at, tie_seed(at), None)
     assert ui.work(at).settings.tie_seed is None and ui.OUTDATED in ui.warnings(at)[0]
     ui.choose(at, "run-gaa-parts", "2")
     assert "Details: 2 parts" in popovers(at) and plan_of(ui.work(at)).algorithm.parts == "2"
@@ -417,8 +409,7 @@ def test_the_plan_repeats_what_the_page_shows(start, tmp_path, sample, strategy,
     ui.choose(at, "run-strategy", strategy)
     if "run-scope" in keys(at):
         ui.choose(at, "run-scope", scope)
-    tie_seed(at).set_value(3)
-    ui.go(at)
+    ui.enter(at, tie_seed(at), 3)
     add(at, ENTROPY)
     add(at, T)
     ui.anonymised(at)

@@ -28,8 +28,7 @@ def download(downloads):
 
 
 def at_k(at, k):
-    at.number_input(key=f"frame-k-{ui.work(at).settings.k}").set_value(k)
-    return ui.go(at)
+    return ui.enter(at, at.number_input(key=f"frame-k-{ui.work(at).settings.k}"), k)
 
 
 def told(at):

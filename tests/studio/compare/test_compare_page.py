@@ -24,8 +24,7 @@ def compared(at):
 
 
 def pick(at, *metrics):
-    at.button_group(key="compare-metrics").set_value([*metrics])
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="compare-metrics"), [*metrics])
 
 
 def cells(table):
@@ -37,8 +36,7 @@ def cells(table):
 
 def see(at, table):
     """Look at one of the tables."""
-    at.button_group(key="compare-table").set_value(table)
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="compare-table"), table)
 
 
 def test_compare_shows_every_metric_at_every_k(start):
@@ -129,8 +127,7 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     at.toggle(key="compare-rounded").set_value(False)
 
     with ui.held_worker():
-        at.toggle(key="compare-bands").set_value(True)
-        ui.go(at)
+        ui.enter(at, at.toggle(key="compare-bands"), True)
         ui.press(at, "Cancel")
         ui.settled(at)
     assert ui.infos(at)[0] == ui.CANCELLED and not ui.warnings(at)
@@ -144,8 +141,7 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
     assert any("undecided" in one for one in ui.captions(at))
     job = ui.job_of(at)
-    at.toggle(key="compare-bands").set_value(False)
-    ui.go(at)
+    ui.enter(at, at.toggle(key="compare-bands"), False)
     assert ui.job_of(at) is job, "hiding what is known needs no run"
     assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
 
@@ -201,12 +197,10 @@ def test_what_cannot_be_compared_is_said(start):
 # --- strategies, presets, differences, what is kept ---------------------------------------------
 def keep(at, name, place=0):
     (line,) = [one for one in at.selectbox if one.key.startswith("keep-line-")]
-    at.selectbox(key=line.key).set_value(place)
-    ui.go(at)
+    ui.enter(at, at.selectbox(key=line.key), place)
     (field,) = [one for one in at.text_input if one.key.startswith("keep-name-")]
     at.text_input(key=field.key).set_value(name)
-    at.button(key="keep").click()
-    return ui.go(at)
+    return ui.click(at, at.button(key="keep"))
 
 
 def test_a_plan_is_exported_and_imported(start):
@@ -214,11 +208,9 @@ def test_a_plan_is_exported_and_imported(start):
     keep(compared(at), "one")
     plan = export(ui.work(at).kept.pinned[0]).encode()
     key = f"kept-import-{ui.work(at).version}"
-    at.file_uploader(key=key).set_value(("again.json", plan, "application/json"))
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), ("again.json", plan, "application/json"))
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"] and not ui.problems(at)
-    at.file_uploader(key=key).set_value(("bad.json", b"{", "application/json"))
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=key), ("bad.json", b"{", "application/json"))
     assert "not valid JSON" in ui.problems(at)[0]
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
     ui.choose(at, "frame-sample", "census")

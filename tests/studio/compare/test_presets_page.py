@@ -45,8 +45,7 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     assert not any(one.label == "Undo the preset" for one in at.button)
     ui.press(at, "Strategies")
     assert ui.board_lines(at)[1] == "S2" and not ui.work(at).running, "all of them were made before"
-    at.button_group(key="compare-strategies").set_value(["s1", "s2"])
-    ui.go(at)
+    ui.enter(at, at.button_group(key="compare-strategies"), ["s1", "s2"])
     assert not any(one.label == "Undo the preset" for one in at.button), "chosen by hand since"
 
 
@@ -54,8 +53,7 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
 def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start):
     at = ui.go(start(), ui.COMPARE)
     at.button_group(key="compare-metrics").set_value(["total"])
-    at.button_group(key="compare-strategies").set_value(["s1", "s3"])
-    ui.go(at)
+    ui.enter(at, at.button_group(key="compare-strategies"), ["s1", "s3"])
     at.button_group(key="compare-scopes").set_value(["table", "class"])
     ui.settled(ui.press(ui.go(at), "Strategies"))
     assert len(ui.board_lines(at)) == 7 and ui.work(at).compare.scopes == ("table",)
@@ -146,8 +144,7 @@ def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatc
         assert server.ticking()
     with monkeypatch.context() as ticks:
         ticks.setattr(state, "ticking", lambda: True)
-        at.button_group(key="compare-metrics").set_value(["ncp"])
-        ui.go(at)
+        ui.enter(at, at.button_group(key="compare-metrics"), ["ncp"])
     assert ui.work(at).compare.compared == PUBLISHED and not server.ticking()
     at.button_group(key="compare-metrics").set_value(["ncp"])
     assert ui.board_lines(ui.go(at)) == ["NCP"], "a choice is one"

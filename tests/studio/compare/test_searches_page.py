@@ -16,8 +16,7 @@ NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three
 
 def searches(at):
     """Look at the searches on the page Compare."""
-    ui.go(at, ui.COMPARE).button_group(key="compare-table").set_value("searches")
-    return ui.go(at)
+    return ui.enter(at, ui.go(at, ui.COMPARE).button_group(key="compare-table"), "searches")
 
 
 def measured(at):
@@ -76,8 +75,7 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     first = ui.work(at).findings.searched
     assert finding(first.searches) in ui.chart_titles(at)
     assert ui.work(at).findings.comparison is not None and not ui.warnings(at), "both are there"
-    at.button_group(key="compare-table").set_value("places")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="compare-table"), "places")
     assert finding(first.searches) not in ui.chart_titles(at) and at.table
     assert finding(first.searches) in ui.chart_titles(searches(at)), "kept"
 

@@ -40,8 +40,7 @@ def data(start):
 
 def by_tens(at):
     ui.choose(at, field(at, "builder"), "intervals")
-    at.text_input(key=field(at, "widths")).set_value("10000, 20000")
-    ui.go(at)
+    ui.enter(at, at.text_input(key=field(at, "widths")), "10000, 20000")
     assert ui.problems(at) == []
     return ui.choose(at, field(at, "level"), 1)
 
@@ -110,8 +109,7 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     del spoiled["levels"]  # as an earlier version wrote it
     assert not plan_of(opened_project(fresh, json.dumps(spoiled).encode())).coarsened
 
-    at.text_input(key=field(at, "widths")).set_value("wide")
-    ui.go(at)
+    ui.enter(at, at.text_input(key=field(at, "widths")), "wide")
     assert "Widths" in ui.problems(at)[0]
     ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
     assert "'income' is to be coarsened" in " ".join(ui.problems(at))
@@ -128,8 +126,7 @@ def test_its_tree_is_mended_on_the_page_hierarchies(data):
     ui.give_role(at, "income", "sensitive")
     ui.choose(at, field(at, "builder"), "file")
     tree = ("pay.csv", b"low;little;*\nmid;little;*\n", "text/plain")
-    at.file_uploader(key=field(at, "file")).set_value(tree)
-    ui.go(at)
+    ui.enter(at, at.file_uploader(key=field(at, "file")), tree)
     assert "This hierarchy lacks 1 distinct value ('high')" in ui.problems(at)[0]
     with pytest.raises(PlanError, match="'income' is to be coarsened"):
         plan_of(ui.work(at))

@@ -32,8 +32,7 @@ def test_nothing_is_dropped_before_it_is_chosen(start):
     assert len(ui.after(at)) == 8
     assert "8 of 12 records" in ui.line(at), "those that are left are said"
     assert ui.go(at, ui.DATA).radio[0].value == "drop-records" and ui.numbers(at)["Classes"] == "1"
-    at.radio[0].set_value("as-value")
-    ui.go(at)
+    ui.enter(at, at.radio[0], "as-value")
     assert ui.numbers(at)["Classes"] == "2"
     assert ui.OUTDATED in ui.warnings(ui.go(at, ui.ANONYMISE))[0]
     ui.settled(ui.press(at, "Anonymise"))

@@ -40,8 +40,7 @@ def said(at):
 
 
 def make(at, place):
-    at.button(key=f"singling-make-{ui.work(at).version}-{place}").click()
-    return ui.go(at)
+    return ui.click(at, at.button(key=f"singling-make-{ui.work(at).version}-{place}"))
 
 
 def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):

@@ -68,16 +68,15 @@ def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
     at = start(ui.DATA)
     before = ui.work(at)
     with ui.held_worker():
-        at.file_uploader(key=f"upload-{before.version}").set_value(
-            ("people.csv", ui.as_bytes(ui.PEOPLE, "csv"), "text/plain")
+        ui.enter(
+            at,
+            at.file_uploader(key=f"upload-{before.version}"),
+            ("people.csv", ui.as_bytes(ui.PEOPLE, "csv"), "text/plain"),
         )
-        ui.go(at)
-        at.text_input(key=f"place-{before.version}").set_value("typed meanwhile")
-        ui.go(at)
+        ui.enter(at, at.text_input(key=f"place-{before.version}"), "typed meanwhile")
         assert [*ui.work(at).running] == ["uploading"]
         assert ui.work(at).table.records is before.table.records
-        at.button(key="cancel-uploading").click()
-        ui.go(at)
+        ui.click(at, at.button(key="cancel-uploading"))
     assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
     assert ui.work(at).table.records is before.table.records
     assert at.text_input(key=f"place-{before.version}").value == "typed meanwhile"

@@ -68,8 +68,7 @@ def uses(at):
 
 
 def weight(at, name, value):
-    at.slider(key=f"advice-weight-{name}").set_value(value)
-    return ui.go(at)
+    return ui.enter(at, at.slider(key=f"advice-weight-{name}"), value)
 
 
 @pytest.mark.nightly
@@ -135,8 +134,7 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     first = weigh(found[0], [3]).order[0]
     way = found[0].lines[first].configuration
     old = ui.work(at)
-    uses(at)[0].click()
-    ui.go(at)
+    ui.click(at, uses(at)[0])
     new = ui.work(at)
     assert (new.settings.algorithm, new.settings.strategy, new.settings.k) == (
         "gaa",
@@ -159,8 +157,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
     context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), context=context)
-    ui.go(at)
+    ui.change(at, context=context)
     assert limits_said(ui.work(at)) == "l ≥ 4.5"
     said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
@@ -170,8 +167,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     asked = with_own(asked, "l", ChosenThreshold(wanted=50))
     at.session_state[ui.WORK] = with_fields(ui.work(at), context=asked)
     assert require in ui.captions(ui.go(at))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), context=context)
-    ui.go(at)
+    ui.change(at, context=context)
     at.checkbox(key="advice-limited").uncheck()
     assert not [text for text in ui.texts(ui.go(at)) if "l of at least 4.5" in text]
 
@@ -181,8 +177,7 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
     at = opened()
     context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=3))
     context = with_own(context, "highest_risk", ChosenThreshold(wanted=5))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), context=context)
-    ui.go(at)
+    ui.change(at, context=context)
     assert limits_said(ui.work(at)) == "k ≥ 5, l ≥ 3"
     library = Advice(weigh(found[0], [3], limits={"k": 5, "l": 3}), {})
     assert cards(at) == [
@@ -206,8 +201,7 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at.number_input(key=f"advice-low-{ui.work(at).version}").set_value(2)
     at.number_input(key=f"advice-high-{ui.work(at).version}").set_value(6)
     assert cards(ui.go(at)) and not [said for said in warned(at) if "try the ways" in said]
-    at.session_state[ui.WORK] = with_fields(ui.work(at), tie_seed=4)
-    ui.go(at)
+    ui.change(at, tie_seed=4)
     assert warned(at) == [
         "Settings have changed since this was made; press Try every way to renew it."
     ]

@@ -59,20 +59,17 @@ def field_of(at, name):
 
 def want(at, name, number):
     """Type another number for a threshold."""
-    field_of(at, name).set_value(number)
-    return ui.go(at)
+    return ui.enter(at, field_of(at, name), number)
 
 
 def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, downloads):
     at = hospital
     assert "0 of 5 thresholds are met" in ui.page_text(at)
     assert "no count of 1 to 10 is shown" in ui.page_text(at)
-    at.button_group(key="decide-release").set_value("internal")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="decide-release"), "internal")
     assert context(at).release == "internal"
     assert "of 3 thresholds" in ui.page_text(at) and "some custodians use 3" in ui.page_text(at)
-    at.button_group(key="decide-attacker").set_value("journalist")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="decide-attacker"), "journalist")
     assert "but not whether they are in the table" in ui.page_text(at)
     assert "nor was a population" in ui.page_text(at)
     key = f"decide-known-{ui.work(at).version}-3-3"
@@ -83,8 +80,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     assert context(at).known is None
 
     at.button_group(key="decide-attacker").set_value("prosecutor")
-    at.button_group(key="decide-release").set_value("research")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="decide-release"), "research")
     ui.press(at, "Use as models")
     now = ui.work(at)
     assert now.settings.k == 5
@@ -127,8 +123,7 @@ def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hosp
     at = hospital
     want(at, "k", 2)
     assert "✓ at least 2 records look alike (asked for: 2)" in ui.page_text(at)
-    at.text_input(key=f"decide-source-{ui.work(at).version}-k").set_value("Ethics board")
-    ui.go(at)
+    ui.enter(at, at.text_input(key=f"decide-source-{ui.work(at).version}-k"), "Ethics board")
     assert context(at).thresholds.k.source == "Ethics board"
     want(at, "k", 3)
     assert context(at).thresholds.k.source == "Ethics board", "it is not lost"
@@ -144,8 +139,7 @@ def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hosp
     want(at, "k", 7.0)
     assert not ui.problems(at) and context(at).thresholds.k.wanted == 7
     want(at, "k", 1e308)
-    at.button(key="decide-back-k").click()
-    ui.go(at)
+    ui.click(at, at.button(key="decide-back-k"))
     assert not ui.problems(at) and field_of(at, "k").value == 11
 
     said = "No release reaches that: the table has 10 records."
@@ -163,8 +157,7 @@ def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hosp
 
 def load(at, content):
     key = f"decide-upload-{ui.work(at).version}-{ui.work(at).view(DecideView).uploads}"
-    at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
-    return ui.go(at)
+    return ui.enter(at, at.file_uploader(key=key), ("context.json", content, "application/json"))
 
 
 # --- the report and the project -----------------------------------------------------------------
@@ -224,8 +217,7 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     assert MADE.sub(b"", written) == MADE.sub(b"", made()) and page.startswith("report-")
     assert b"What is asked of a release for this purpose" in written
     ui.go(at, DECIDE)
-    at.button_group(key="decide-release").set_value("internal")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="decide-release"), "internal")
     ui.go(at, "pages/report.py")
     assert any("press Make the report to renew it" in one for one in ui.warnings(at))
 

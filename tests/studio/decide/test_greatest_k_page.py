@@ -23,8 +23,7 @@ DECIDE, FIND, OUTDATED = (
 def turned(start):
     """The hospital sample, on the page."""
     at = start(page=DECIDE)
-    at.button_group(key="decide-part").set_value("reverse")
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="decide-part"), "reverse")
 
 
 def model(at):
@@ -47,8 +46,7 @@ def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     assert ui.chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
     assert "From an alteration of" in ui.page_text(at)
 
-    at.slider(key=f"reverse-most-{ui.work(at).version}").set_value(100)
-    ui.go(at)
+    ui.enter(at, at.slider(key=f"reverse-most-{ui.work(at).version}"), 100)
     assert ui.work(at).findings.greatest is greatest and at.metric[0].value == "10", "looked up"
     assert "costs 100.0 % and has 1 class" in ui.page_text(at)
     ui.press(at, "Use this k and model")
@@ -69,8 +67,7 @@ def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
 def test_what_cannot_be_reached_or_mixed_is_said_before_it_is_looked_for(turned):
     at = turned
     key = f"reverse-number-{ui.work(at).version}-entropy-l-diversity-disease-2.0"
-    at.number_input(key=key).set_value(50.0)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=key), 50.0)
     assert "cannot be reached" in ui.problems(at)[0] and ui.button(at, FIND).disabled
     ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
     ui.go(at, DECIDE)

@@ -140,8 +140,7 @@ def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
     assert ui.button(at, USE).disabled, "11 of 10 records"
     assert "No release reaches k = 11: the table has 10 records." in ui.captions(at)
-    at.button_group(key="decide-release").set_value("research")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="decide-release"), "research")
     before = chosen(ui.work(at))
     ui.press(at, USE)
     assert ui.work(at).settings.k == 5 and len(ui.work(at).settings.models) == 2

@@ -74,8 +74,7 @@ def known(at):
 def loaded(at, content):
     """A study file, loaded."""
     key = f"study-upload-{ui.work(at).version}-{ui.work(at).view(SimulatedView).uploads}"
-    at.file_uploader(key=key).set_value(("study.json", content, "application/json"))
-    return ui.go(at)
+    return ui.enter(at, at.file_uploader(key=key), ("study.json", content, "application/json"))
 
 
 @pytest.mark.nightly
@@ -127,8 +126,7 @@ def test_the_table_ranks_by_what_is_chosen_and_other_settings_have_a_study_of_th
 
     at.selectbox(key=ui.frame_metric(at)).set_value("total")
     assert ui.button(ui.go(at), RUN) and not at.table
-    at.button_group(key="study-scope").set_value("class")
-    ui.go(at)
+    ui.enter(at, at.button_group(key="study-scope"), "class")
     assert ui.work(at).view(SimulatedView).scope == "class"
     at.selectbox(key=ui.frame_metric(at)).set_value("nllm")
     assert ui.button(ui.go(at), RUN), "with the merged class"

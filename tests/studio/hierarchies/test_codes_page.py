@@ -23,8 +23,7 @@ def page(start, monkeypatch):
     at = ui.with_people(start("pages/data.py"), DIAGNOSED)
     ui.give_role(at, "icd", "quasi-identifier")
     ui.go(at, ui.HIERARCHIES)
-    at.button_group(key=f"tree-column-{ui.work(at).version}").set_value("icd")
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), "icd")
 
 
 def parents(at, value):
@@ -39,11 +38,9 @@ def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page
     prefix = f"build-{ui.work(page).version}-{ui.work(page).table.quasi_identifiers.index('icd')}"
     ui.choose(page, f"{prefix}-builder-None", "codes")
     field = f"{prefix}-ranges-file-{ui.work(page).shared.uploads}"
-    page.file_uploader(key=field).set_value(("wrong.csv", b"E10;E14;x;y", "text/csv"))
-    ui.go(page)
+    ui.enter(page, page.file_uploader(key=field), ("wrong.csv", b"E10;E14;x;y", "text/csv"))
     assert "Line 1 of the ranges" in ui.problems(page)[0]
-    page.file_uploader(key=field).set_value(("blocks.csv", BLOCKS, "text/csv"))
-    ui.go(page)
+    ui.enter(page, page.file_uploader(key=field), ("blocks.csv", BLOCKS, "text/csv"))
     assert page.text_area(key=f"{prefix}-ranges").value == "E10;E14;E10–E14 Diabetes"
     assert any("lie in no range and stand under the root" in one for one in ui.captions(page))
     ui.press(page, "Use it")

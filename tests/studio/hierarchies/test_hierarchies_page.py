@@ -62,13 +62,11 @@ def operate(at, drawn, kind, **what):
 
 
 def look_at(at, column):
-    at.button_group(key=f"tree-column-{ui.work(at).version}").set_value(column)
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), column)
 
 
 def typed(at, field, text):
-    at.text_input(key=f"build-{ui.work(at).version}-{place(at)}-{field}").set_value(text)
-    return ui.go(at)
+    return ui.enter(at, at.text_input(key=f"build-{ui.work(at).version}-{place(at)}-{field}"), text)
 
 
 def place(at):
@@ -105,8 +103,7 @@ def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn
 
     operate(page, drawn, "rename", node="*", name="Anybody")
     assert not any(one.label == "Undo" for one in page.button), "the drawing has its own"
-    page.button_group(key="tree-view").set_value("levels")
-    ui.go(page)
+    ui.enter(page, page.button_group(key="tree-view"), "levels")
     ui.press(page, "Undo")
     assert ui.work(page).table.choices["sex"].tree == before
     assert ui.button(page, "Undo").disabled
@@ -118,8 +115,7 @@ def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn
 
 def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
     at = start(ui.DATA)
-    at.button(key=ui.key_of(at, "zip", "draw")).click()
-    ui.go(at)
+    ui.click(at, at.button(key=ui.key_of(at, "zip", "draw")))
     assert ui.work(at).looked_at == "zip"
     ui.go(at, ui.HIERARCHIES)
     assert "zip" in drawn[-1][0]["about"]
@@ -191,8 +187,7 @@ def test_a_builder_is_a_preview_until_it_is_used(page, drawn):
 def test_the_tables_show_the_same_tree_and_pasted_lines_become_one(page, drawn):
     tree = ui.work(page).table.choices["age"].tree
     for view, rows in (("levels", tree.n_leaves), ("edges", tree.n_nodes - 1)):
-        page.button_group(key="tree-view").set_value(view)
-        ui.go(page)
+        ui.enter(page, page.button_group(key="tree-view"), view)
         assert ui.work(page).shared.tree_view == view
         assert ui.button(page, "Apply the table").disabled
         (table,) = page.get("arrow_data_frame") or page.dataframe
@@ -212,10 +207,11 @@ def test_the_tables_show_the_same_tree_and_pasted_lines_become_one(page, drawn):
 
 # --- files ------------------------------------------------------------------------------------
 def drop(at, *files):
-    at.file_uploader(
-        key=f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"
-    ).set_value([(name, content, "text/plain") for name, content in files])
-    return ui.go(at)
+    return ui.enter(
+        at,
+        at.file_uploader(key=f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"),
+        [(name, content, "text/plain") for name, content in files],
+    )
 
 
 @pytest.mark.adult

@@ -27,8 +27,7 @@ def with_jobs(at, counts):
     ui.give_role(ui.upload(at, "jobs.csv", ui.as_bytes(table, "csv")), "job", "quasi-identifier")
     said = " ".join(ui.captions(at))
     ui.go(at, ui.HIERARCHIES)
-    at.button_group(key=f"tree-column-{ui.work(at).version}").set_value("job")
-    ui.go(at)
+    ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), "job")
     return said
 
 
@@ -56,8 +55,7 @@ def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "2 groups of values look like spellings of one" in with_jobs(page, FEW)
     before, cells = tree(page), ui.work(page).table.records.counted("job").counts
     assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*ui.texts(page)}
-    page.button(key="spellings-0").click()
-    ui.go(page)
+    ui.click(page, page.button(key="spellings-0"))
     assert below(page, "NURSE") == ["Nurce", "Nurse", "nurse"]
     assert "Nurse (12), nurse (2), Nurce (1)" not in ui.texts(page), "it is joined"
     assert "CARPENTER" not in tree(page).labels
@@ -97,8 +95,7 @@ def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     ui.choose(page, f"coarse-{ui.work(page).version}-0-builder", "suppression")
     assert "2 groups of values look like spellings of one" in " ".join(ui.captions(page))
     ui.go(page, ui.HIERARCHIES)
-    page.button_group(key=f"tree-column-{ui.work(page).version}").set_value("ill")
-    ui.go(page)
+    ui.enter(page, page.button_group(key=f"tree-column-{ui.work(page).version}"), "ill")
     ui.press(page, "Join all 2 groups")
     released = ui.work(page).table.coarse_records.counted("ill").counts
     assert released == {"i21.0": 7, "asthma": 5}

@@ -29,8 +29,7 @@ def bars(at):
 def given(at, name):
     """Upload a table, without waiting for it."""
     field = at.file_uploader(key=f"upload-{ui.work(at).version}")
-    field.set_value((name, ui.as_bytes(ui.PEOPLE, "csv"), "text/plain"))
-    ui.go(at)
+    ui.enter(at, field, (name, ui.as_bytes(ui.PEOPLE, "csv"), "text/plain"))
 
 
 @contextlib.contextmanager
@@ -82,8 +81,7 @@ def test_every_page_shows_each_calculation_with_its_own_cancel(start):
             assert [*shown][:2] == ["cancel-comparison", "cancel-run"], page
             assert shown["cancel-comparison"].startswith("Comparing: Waiting: place 1 in the queue")
             assert shown["cancel-run"].startswith("Anonymising: Waiting: place 2 in the queue")
-        at.button(key="cancel-comparison").click()
-        ui.go(at)
+        ui.click(at, at.button(key="cancel-comparison"))
         assert "cancel-comparison" not in bars(at) and "cancel-run" in bars(at)
         assert not ui.work(at).running["run"].job.finished
 

@@ -53,8 +53,7 @@ def levels(at):
 
 
 def step_to(at, column, level):
-    at.number_input(key=level_key(at, column)).set_value(level)
-    return ui.go(at)
+    return ui.enter(at, at.number_input(key=level_key(at, column)), level)
 
 
 def pills(at, key):
@@ -63,8 +62,7 @@ def pills(at, key):
 
 
 def choose_pills(at, key, values):
-    pills(at, key).set_value(values)
-    return ui.go(at)
+    return ui.enter(at, pills(at, key), values)
 
 
 # --- the picture ------------------------------------------------------------------------------
@@ -88,8 +86,7 @@ def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start
 
     assert "Datafly, step 10" in ui.page_text(at) and "Here it stops" in ui.page_text(at)
     (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
-    slider.set_value(3)
-    ui.go(at)
+    ui.enter(at, slider, 3)
     assert ui.work(at).view(LatticeView).step == 3
     assert "Datafly, step 3: raises region (" in ui.page_text(at)
     assert "distinct values, the most) to level 1; " in ui.page_text(at)
@@ -112,8 +109,7 @@ def test_steppers_and_a_list_choose_a_node(start):
     assert box.value == explored.least
     assert "least loss" in box.options[0] and "minimal" in box.options[0]
     other = next(node for node in explored.minimal if node != explored.least)
-    box.set_value(other)
-    ui.go(at)
+    ui.enter(at, box, other)
     assert levels(at) == other
     assert "minimal: lower any column by one level, and it fails" in ui.page_text(at)
 
@@ -164,8 +160,7 @@ def test_use_this_one_leads_to_a_release_at_these_levels(start):
 def test_with_suppression_more_nodes_satisfy(start):
     at = start(LATTICE)
     plain = explored_of(ui.work(at))
-    at.number_input(key=f"lattice-suppression-{ui.work(at).version}").set_value(30.0)
-    ui.go(at)
+    ui.enter(at, at.number_input(key=f"lattice-suppression-{ui.work(at).version}"), 30.0)
     explored = explored_of(ui.work(at))
     assert explored.limit == 3
     assert explored.assessed.satisfying.sum() > plain.assessed.satisfying.sum()
@@ -249,8 +244,7 @@ def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start,
 def test_models_and_suppression_are_said_with_a_way_out(start):
     at = start(LATTICE)
     model = DistinctLDiversity(2, "disease")
-    at.session_state[ui.WORK] = with_fields(ui.work(at), models=(model,), suppression=0.2)
-    ui.go(at)
+    ui.change(at, models=(model,), suppression=0.2)
     assert "suppressed" in ui.warnings(at)[0]
     ui.press(at, "Suppress nothing")
     assert ui.work(at).settings.suppression == 0.0

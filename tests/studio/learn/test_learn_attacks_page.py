@@ -33,14 +33,12 @@ def page(workers):
 def at_attack(at, **fields):
     """The page at an attack."""
     lessons = replace(ui.work(at).view(LessonsView), part="attacks", attack=AttackView(**fields))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), view=lessons)
-    return ui.go(at)
+    return ui.change(at, view=lessons)
 
 
 def forth(at):
     """One step on."""
-    at.button(key="attack-next").click()
-    return ui.go(at)
+    return ui.click(at, at.button(key="attack-next"))
 
 
 def texts(at):
@@ -111,17 +109,13 @@ def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
 def test_projected_one_step_is_told_at_a_time(page):
     at = at_attack(page, kind="homogeneity", step=4)
     assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
-    at.session_state[ui.WORK] = with_fields(
-        ui.work(at), view=replace(ui.work(at).view(LessonsView), projected=True)
-    )
-    at = ui.go(at)
+    at = ui.change(at, view=replace(ui.work(at).view(LessonsView), projected=True))
     (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
     scene = attack("homogeneity", preset("homogeneity"))
     assert "4. What follows" in shown and escape(scene.finding) in shown
     assert "1. What was published" not in shown
     assert not texts(at), "nothing else is told"
-    at.button(key="attack-back").click()
-    at = ui.go(at)
+    at = ui.click(at, at.button(key="attack-back"))
     (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
     assert "3. Who fits" in shown and shown.count("● fits") == len(scene.left)
     at.session_state[ui.WORK] = with_fields(
@@ -135,8 +129,7 @@ def test_another_person_and_other_knowledge_are_attacked(page):
     at = ui.choose(at, "attack-person-background-False-1", 3)
     person = targets("background", case)[3]
     assert findings(at) == [attack("background", case, person.known).finding]
-    at.multiselect(key="attack-out-background-False-1").set_value(["asthma", "diabetes"])
-    at = ui.go(at)
+    at = ui.enter(at, at.multiselect(key="attack-out-background-False-1"), ["asthma", "diabetes"])
     scene = attack("background", case, person.known, ["asthma", "diabetes"])
     assert findings(at) == [scene.finding] and scene.told
     at.multiselect(key="attack-out-background-False-1").set_value([])
@@ -159,8 +152,7 @@ def test_the_release_that_is_worked_on_is_attacked(page):
     case = own_case(ui.work(at))
     assert case.k >= ui.work(at).settings.k == 2 and len(case.released) == 10
     assert findings(at) == [attack("homogeneity", case).finding]
-    at.number_input(key=ui.frame_k(at)).set_value(3)
-    at = ui.go(at)
+    at = ui.enter(at, at.number_input(key=ui.frame_k(at)), 3)
     assert ui.work(at).settings.k == 3
     assert findings(at) == [attack("homogeneity", own_case(ui.work(at))).finding]
 

@@ -50,8 +50,7 @@ def opened(at, **fields):
     lessons = replace(
         work(at).view(LessonsView), part="exercises", exercises=ExercisesView(**fields)
     )
-    at.session_state[WORK] = with_fields(work(at), view=lessons, problem=None, notice=None)
-    return go(at)
+    return dashboard.change(at, view=lessons, problem=None, notice=None)
 
 
 def view(at):
@@ -70,8 +69,7 @@ def place(at, name, exercises=SET):
 def to(at, name):
     """Go to a question, or to handing in."""
     where = len(SET.questions) if name == "hand in" else place(at, name)
-    at.button_group(key=f"exercise-place-{SET.fingerprint}").set_value(where)
-    return go(at)
+    return dashboard.enter(at, at.button_group(key=f"exercise-place-{SET.fingerprint}"), where)
 
 
 def key(at, what, name, *more):
@@ -96,8 +94,9 @@ def test_a_number_is_typed_and_checked(page):
     at.number_input(key=key(at, "number", "count")).set_value(3.0)
     at = press(go(at), "Check")
     assert said(at) == [marked("count", 3)] and at.error
-    at.number_input(key=key(at, "number", "count")).set_value(float(SOLUTIONS["count"]))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.number_input(key=key(at, "number", "count")), float(SOLUTIONS["count"])
+    )
     assert said(at) == []  # the mark was of another answer
     at = press(at, "Check")
     assert said(at) == [marked("count", SOLUTIONS["count"])] and at.success
@@ -129,8 +128,7 @@ def test_levels_show_the_table_that_they_make(page):
     assert any("6 classes" in text and "6 too small" in text for text in texts(at))
     best = SOLUTIONS["levels"]
     for number, level in enumerate(best.values()):
-        at.number_input(key=key(at, "level", "levels", number)).set_value(level)
-        at = go(at)
+        at = dashboard.enter(at, at.number_input(key=key(at, "level", "levels", number)), level)
     assert attempt(at).answers["levels"] == best
     assert any("alteration **6 of 12 = 50.0 %**" in text for text in texts(at))
     cells = [str(cell) for cell in at.table[0].value["race"]]
@@ -153,14 +151,14 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
             ],
         )
     ]
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
+    at = dashboard.click(at, at.button(key="exercise-raise-1"))
     assert at.selectbox(key=boxes["race"]).value == "felidae"
     best = SOLUTIONS["animals"]
     for number, record in enumerate(best):
         for j, value in enumerate(record.values()):
-            at.selectbox(key=key(at, "value", "animals", number, j)).set_value(value)
-            at = go(at)
+            at = dashboard.enter(
+                at, at.selectbox(key=key(at, "value", "animals", number, j)), value
+            )
     assert attempt(at).answers["animals"] == best
     assert said(press(at, "Check")) == [marked("animals", best)] and at.success
     at.button(key="exercise-raise-0").click()
@@ -171,8 +169,7 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
 
 def test_beginning_anew_can_be_undone(page):
     at = to(page, "animals")
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
+    at = dashboard.click(at, at.button(key="exercise-raise-1"))
     raised = attempt(at).answers["animals"]
     at = press(at, "Begin anew")
     assert "animals" not in attempt(at).answers
@@ -185,16 +182,16 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
     at.number_input(key=key(at, "number", "count")).set_value(2.0)
     at = press(go(at), "Check")
     at = to(at, "animals")
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
+    at = dashboard.click(at, at.button(key="exercise-raise-1"))
     kept = attempt(at)
     at = go(go(at, DATA), LEARN)
     at = to(at, "count")
     assert attempt(at).answers == kept.answers and said(at) == [marked("count", 2)]
-    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
-        ("answers.json", b"{", "application/json")
+    at = dashboard.enter(
+        at,
+        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
+        ("answers.json", b"{", "application/json"),
     )
-    at = go(at)
     assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
     assert attempt(at).answers == kept.answers
     at = dashboard.with_people(go(at, DATA))
@@ -211,16 +208,16 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     assert "0 of 22 points" in [one.value for one in at.subheader]
     assert dashboard.button(at, "Download the answers").disabled
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(("a.json", RIGHT.to_json().encode(), "text/plain"))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", RIGHT.to_json().encode(), "text/plain")
+    )
     assert [one.value for one in at.info] == ["The answers are here again\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
     marks = score(SET, RIGHT).marks
     shown = at.table[0].value
     assert [str(cell).replace("\\", "") for cell in shown["why"]] == [one.sentence for one in marks]
-    at.text_input(key="exercise-student").set_value("  Chi ")
-    at = go(at)
+    at = dashboard.enter(at, at.text_input(key="exercise-student"), "  Chi ")
     name, made = downloads["exercise-answers"]
     assert name == "answers-Chi.json"
     assert read_answers(made()) == RIGHT.model_copy(update={"student": "Chi"})
@@ -228,13 +225,13 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
 
 def test_answers_to_another_set_change_nothing(page):
     at = to(page, "count")
-    at.number_input(key=key(at, "number", "count")).set_value(2.0)
-    at = go(at)
+    at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), 2.0)
     before = attempt(at)
     other = Answers(set="0" * 16, student="Eve", answers={})
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(("a.json", other.to_json().encode(), "text/plain"))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", other.to_json().encode(), "text/plain")
+    )
     assert problems(at) == [
         "These answers are to another exercise set, '0000000000000000'; this one, "
         f"'First steps in k-anonymity', is '{SET.fingerprint}'."
@@ -261,8 +258,7 @@ def test_a_hint_comes_before_the_answer_and_goes_with_it(page):
     at = press(at, "Hint")
     assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, None)]
     for column in (1, 1):
-        at.button(key=f"exercise-raise-{column}").click()
-        at = go(at)
+        at = dashboard.click(at, at.button(key=f"exercise-raise-{column}"))
     now = attempt(at).answers["animals"]
     assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, now)]
     assert not press(at, "Hide the hint").info
@@ -283,8 +279,7 @@ def clock(monkeypatch):
 def at_place(at, number):
     lessons = work(at).view(LessonsView)
     shown = replace(lessons, exercises=replace(view(at), place=number))
-    at.session_state[WORK] = with_fields(work(at), view=shown)
-    return go(at)
+    return dashboard.change(at, view=shown)
 
 
 def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
@@ -307,15 +302,13 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     field = f"exercise-number-{EXAM.fingerprint}-{place(at, 'count', EXAM)}"
     for seconds, number in ((7.04, 3.0), (60, 2.0)):
         clock[0] += seconds
-        at.number_input(key=field).set_value(number)
-        at = go(at)
+        at = dashboard.enter(at, at.number_input(key=field), number)
     clock[0] += 1
     at = press(at, "Begin anew")
     clock[0] += 1
     at = press(at, "Undo")
     at = at_place(at, len(EXAM.questions))
-    at.text_input(key="exercise-student").set_value("Zoë / Ada")
-    at = go(at)
+    at = dashboard.enter(at, at.text_input(key="exercise-student"), "Zoë / Ada")
     name, made = downloads["exercise-answers"]
     found = read_answers(made())
     assert name == "answers-Zoë-Ada.json" and found.as_handed_in and found.version == 2
@@ -328,13 +321,15 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     # It is gone on with in another session, where time goes on from its last change.
     clock[0] += 1000
     at = opened(at, opened=EXAM, place=place(at, "sort", EXAM))
-    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
-        ("a.json", made(), "application/json")
+    at = dashboard.enter(
+        at,
+        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
+        ("a.json", made(), "application/json"),
     )
-    at = go(at)
     clock[0] += 5
-    at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}").set_value(2.0)
-    at = go(at)
+    at = dashboard.enter(
+        at, at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}"), 2.0
+    )
     assert [one.at for one in attempt(at, EXAM).log] == [7.0, 67.0, 68.0, 69.0, 74.0]
 
 
@@ -346,8 +341,9 @@ def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
     ):
         at = opened(page, opened=EXAM)
         uploader = f"exercise-go-on-{view(at).uploads}"
-        at.file_uploader(key=uploader).set_value(("a.json", content.encode(), "text/plain"))
-        at = go(at)
+        at = dashboard.enter(
+            at, at.file_uploader(key=uploader), ("a.json", content.encode(), "text/plain")
+        )
         assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
 
 
@@ -359,10 +355,9 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     before = attempt(at, EXAM)
     given = handed_in(EXAM, "Ada", {"count": 2})
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(
-        ("a.json", given.to_json().encode(), "application/json")
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", given.to_json().encode(), "application/json")
     )
-    at = go(at)
     assert "closed" in problems(at)[0] and attempt(at, EXAM) is before
     files = [("ada.json", given), ("bo.json", given.model_copy(update={"student": "Bo"}))]
     box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")
@@ -414,11 +409,9 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     assert problems(at) == [] and view(at).opened is not None
     theirs = []
     for number in range(5):
-        at.session_state[WORK] = with_fields(
-            work(at),
-            view=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number)),
+        at = dashboard.change(
+            at, view=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number))
         )
-        at = go(at)
         if number < 4:
             at = press(press(at, "Hint"), "Check")
             at = press(at, "Show the solution")
@@ -450,8 +443,7 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
 
 def test_answers_to_one_set_wait_while_another_is_open(page):
     at = to(page, "count")
-    at.number_input(key=key(at, "number", "count")).set_value(2.0)
-    at = go(at)
+    at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), 2.0)
     at = load_set(at, json.dumps(strange_set()).encode())
     assert not any("of 22 points" in text for text in texts(at))
     at = press(at, "Back to the set that comes with kanon")
@@ -512,10 +504,8 @@ def test_the_set_and_the_handout_are_downloaded(page, downloads):
     assert downloads["exercise-handout"][1]() == handout(SET).encode()
     page.selectbox(key="exercise-metric").set_value("ncp")
     at = go(page)
-    at.checkbox(key="exercise-solutions").set_value(True)
-    at = go(at)
+    at = dashboard.enter(at, at.checkbox(key="exercise-solutions"), True)
     wanted = handout(SET, "ncp", solutions=True)
     assert downloads["exercise-handout"][1]() == wanted.encode()
-    at.selectbox(key="exercise-metric").set_value("custom")
-    at = go(at)
+    at = dashboard.enter(at, at.selectbox(key="exercise-metric"), "custom")
     assert problems(at) and "custom" in problems(at)[0]

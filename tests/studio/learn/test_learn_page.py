@@ -160,17 +160,14 @@ def test_the_table_that_one_works_on(start):
     first = checked(at)
     assert first.task.classes.n_records == 12 and first.task.k == 5
     assert first.metric.name == "nllm" and first.sensitive == "health"
-    at.number_input(key="learn-records").set_value(20)
-    ui.go(at)
+    ui.enter(at, at.number_input(key="learn-records"), 20)
     assert checked(at).task.classes.n_records == 20
-    at.segmented_control(key="learn-which").set_value("drawn")
-    ui.go(at)
+    ui.enter(at, at.segmented_control(key="learn-which"), "drawn")
     drawn = checked(at)
     assert drawn.task.classes.n_records == 20 and sheets(at)[-1].count("<tr") == 21
     ui.press(at, "Last")
     checked(at)
-    at.number_input(key="learn-seed").set_value(1)
-    ui.go(at)
+    ui.enter(at, at.number_input(key="learn-seed"), 1)
     assert steps(at).step == 0
     other = checked(at).task.classes
     assert not (other.nodes.shape == drawn.task.classes.nodes.shape
@@ -227,8 +224,7 @@ def test_what_is_chosen_is_what_the_cards_offer(start):
     ui.choose(at, "learn-algorithm", "flash")
     assert "learn-strategy" not in [one.key for one in at.selectbox]
     ui.choose(at, "learn-algorithm", "optimal")
-    at.number_input(key="learn-k-animals-v21-6").set_value(6)
-    ui.go(at)
+    ui.enter(at, at.number_input(key="learn-k-animals-v21-6"), 6)
     ui.press(at, "Last")
     assert checked(at).steps[-1].numbers.min_k == 6
 

@@ -35,8 +35,7 @@ def cells(drawn):
 
 
 def mode(at, name):
-    at.button_group(key="costs-mode").set_value(name)
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="costs-mode"), name)
 
 
 def look_at(at, column):
@@ -154,15 +153,13 @@ def test_one_two_and_the_difference(page, drawn):
     mode(page, "difference")
     (apart,) = cells(drawn)
     assert apart == pytest.approx(first - second)
-    page.toggle(key="costs-share").set_value(True)
-    ui.go(page)
+    ui.enter(page, page.toggle(key="costs-share"), True)
     assert ui.work(page).view(MatrixView).share and not page.exception
 
     column = ui.work(page).table.quasi_identifiers[0]
     for weight, other, counted in ((1, "4", {column: 4.0}), (4, "1", {})):
         key = f"attribute-weight-{ui.work(page).version}-0-{weight}"
-        page.text_input(key=key).set_value(other)
-        ui.go(page)
+        ui.enter(page, page.text_input(key=key), other)
         assert plan_of(ui.work(page)).algorithm.attribute_weights == counted
         assert (f"counts: {column} × 4" in ui.line(page)) == bool(counted)
 

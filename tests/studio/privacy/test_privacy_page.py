@@ -26,8 +26,7 @@ def said(at, beginning):
 
 
 def to_k(at, k):
-    at.select_slider(key="privacy-k").set_value(k)
-    return ui.go(at)
+    return ui.enter(at, at.select_slider(key="privacy-k"), k)
 
 
 def fact(at, place):
@@ -36,8 +35,7 @@ def fact(at, place):
 
 
 def know(at, *columns):
-    at.multiselect(key=f"privacy-known-{ui.work(at).version}").set_value([*columns])
-    return ui.go(at)
+    return ui.enter(at, at.multiselect(key=f"privacy-known-{ui.work(at).version}"), [*columns])
 
 
 def classes_shown(at):
@@ -47,8 +45,7 @@ def classes_shown(at):
 def upload_people(at, table, name="people.csv"):
     key = f"privacy-population-{ui.work(at).version}-{ui.work(at).view(PrivacyView).uploads}"
     content = table if isinstance(table, bytes) else ui.as_bytes(table, "csv")
-    at.file_uploader(key=key).set_value((name, content, "text/csv"))
-    return ui.go(at)
+    return ui.enter(at, at.file_uploader(key=key), (name, content, "text/csv"))
 
 
 def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
@@ -81,8 +78,7 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
         assert "name" not in after and "name" not in before, "identifiers are not shown"
 
     assert ui.work(at).view(PrivacyView).threshold == THRESHOLD
-    at.select_slider(key="privacy-threshold").set_value(1 / 4)
-    ui.go(at)
+    ui.enter(at, at.select_slider(key="privacy-threshold"), 1 / 4)
     assert ui.numbers(at)["Risk above 1/4"] == "0.0 %"
 
     assert ui.work(at).view(PrivacyView).known is None

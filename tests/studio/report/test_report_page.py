@@ -48,13 +48,11 @@ def field_of(at, name):
 
 
 def type_text(at, name, text):
-    field_of(at, name).set_value(text)
-    return ui.go(at)
+    return ui.enter(at, field_of(at, name), text)
 
 
 def choose_form(at, public):
-    at.segmented_control(key="report-public").set_value(public)
-    return ui.go(at)
+    return ui.enter(at, at.segmented_control(key="report-public"), public)
 
 
 def made(at):
@@ -67,8 +65,7 @@ def verdicts(at):
 
 
 def with_preview(at):
-    at.toggle(key="report-preview").set_value(True)
-    return ui.go(at)
+    return ui.enter(at, at.toggle(key="report-preview"), True)
 
 
 def previews(at):
@@ -209,8 +206,7 @@ def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_pa
     assert f"--release {name}" in shown.value and main(shlex.split(shown.value)[3:]) == 0
     assert same_but_for_the_day(content, Path("report.html").read_bytes())
 
-    at.multiselect(key="report-publish").set_value(["alteration"])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key="report-publish"), ["alteration"])
     done = ui.work(at).findings.reported
     assert json.loads(downloads["report-json"][1]())["published"] == {
         "Alteration": f"{done.measures['alteration']['nllm']:.1f} %, NLLM"
@@ -338,8 +334,7 @@ def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     ui.go(at, REPORT)
     assert field_of(at, "legal_basis").value == "Article 6"
     assert ui.work(at).view(ReportView).public and len(verdicts(at)) == 1
-    ui.go(at, ui.DATA).multiselect(key="markers-1").set_value(["?"])
-    ui.go(at)
+    ui.enter(at, ui.go(at, ui.DATA).multiselect(key="markers-1"), ["?"])
     assert ui.work(at).version == 2, "the same table was read again"
     ui.go(at, REPORT)
     assert field_of(at, "legal_basis").value == "Article 6"

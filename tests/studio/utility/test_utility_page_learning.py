@@ -79,14 +79,12 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     (key,) = ui.work(at).findings.learnt
     one, other = ui.work(at).findings.learnt[key]
     dead = Outcome(other.fit, np.full_like(other.scores, 0.5), other.before, True)
-    at.session_state[ui.WORK] = with_fields(ui.work(at), learnt={key: (one, dead)})
-    ui.go(at)
+    ui.change(at, learnt={key: (one, dead)})
     assert any(text.startswith("1 of 2 came out dead") for text in ui.texts(at))
     assert len(at.dataframe[0].value.columns) == 8  # of all, and of the live ones
     assert ui.chart_titles(at)[0].endswith(", 1 live network")
     assert "±" not in str(at.dataframe[0].value["proportional, 1 live"].tolist())
-    at.toggle(key="learning-live").set_value(False)
-    ui.go(at)
+    ui.enter(at, at.toggle(key="learning-live"), False)
     assert not ui.work(at).view(UtilityView).learning.live
     assert "live" not in ui.chart_titles(at)[0]
     at.toggle(key="learning-live").set_value(True)
@@ -95,8 +93,7 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     ui.go(at)
     assert any("None is left, so all are shown" in text for text in ui.warnings(at))
 
-    at.number_input(key="learning-seeds").set_value(5)
-    ui.go(at)
+    ui.enter(at, at.number_input(key="learning-seeds"), 5)
     assert "Go on: 3 of 5 to train" in ui.button_labels(at)
     assert any("So far 2 of 5 are trained" in text for text in ui.captions(at))
     at = ui.settled(ui.press(at, "Go on: 3 of 5 to train"))
@@ -161,14 +158,12 @@ def test_the_target_that_is_offered_leaves_as_it_is(opened):
 @pytest.mark.nightly
 def test_which_measure_predicts_is_found_and_shown(opened):
     at = opened("predicting")
-    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key="predicting-algorithms"), ["gaa", "mdav"])
     at = ui.press(at, "Train 24 classifiers")
     assert ui.problems(at)[0].startswith("MDAV: ")
     assert not ui.work(at).running, "before anything runs"
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian", "optimal"])
-    at.multiselect(key="predicting-classifiers").set_value([TREE])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key="predicting-classifiers"), [TREE])
     at = ui.settled(ui.press(at, "Train 9 classifiers"))
     heat, dots = ui.chart_titles(at)
     assert "agree" in heat.lower()
@@ -177,16 +172,13 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     ui.choose(at, "predicting-measure", "query_error_percent")
     assert ui.work(at).view(UtilityView).predicting.measure == "query_error_percent"
 
-    at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key="predicting-classifiers"), [TREE, "logistic-regression"])
     at = ui.settled(ui.press(at, "Go on: 9 of 18 to train"))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert spec["data"][0]["x"] == ["Logistic<br>regression", "Decision<br>tree"], "of both"
-    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian"])
-    ui.go(at)
+    ui.enter(at, at.multiselect(key="predicting-algorithms"), ["gaa", "mondrian"])
     assert not any(label.startswith(("Train", "Go on")) for label in ui.button_labels(at))
-    at.text_input(key="predicting-ks").set_value("3, 10, 20, 40")
-    ui.go(at)
+    ui.enter(at, at.text_input(key="predicting-ks"), "3, 10, 20, 40")
     assert "Go on: 4 of 16 to train" in ui.button_labels(at)
     # Of two algorithms nothing can be said at equal k: no panel, and no number in a title.
     assert not any("nan" in title or "at equal k" in title for title in ui.chart_titles(at))

@@ -38,8 +38,7 @@ def opened(start):
 
 
 def pick(at, name):
-    at.button_group(key="utility-representation").set_value(name)
-    return ui.go(at)
+    return ui.enter(at, at.button_group(key="utility-representation"), name)
 
 
 def heat_map(at):
@@ -78,8 +77,7 @@ def test_every_representation_is_drawn_and_said(opened):
 def test_the_attribute_is_chosen_and_stays(opened):
     at = opened("hospital")
     key = f"utility-matrix-attribute-{ui.work(at).version}"
-    at.selectbox(key=key).set_value("age")
-    ui.go(at)
+    ui.enter(at, at.selectbox(key=key), "age")
     assert ui.work(at).view(UtilityView).attribute == "age" and "age, oneClass" in heat_map(at)
     pick(at, "fillChild")
     assert "age, fillChild" in heat_map(at)

@@ -130,8 +130,7 @@ def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
     (sentence,) = said(at)
     assert sentence == expected(at, algorithm="optimal")
     node = dict.fromkeys(ui.work(at).table.trees, 0)
-    at.session_state[ui.WORK] = with_fields(ui.work(at), view=LatticeView(node=node))
-    ui.go(at)
+    ui.change(at, view=LatticeView(node=node))
     assert not said(at), "the original values are not k-anonymous"
     ui.go(at, ui.ANONYMISE)
     ui.settled(ui.anonymised(at))

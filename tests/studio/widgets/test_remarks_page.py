@@ -71,8 +71,7 @@ def test_a_release_is_remarked_on_above_its_tables(start):
 def next_month(start):
     """A line was kept, and then next month's table came, with a zip that nobody had."""
     at = ui.go(start(), ui.COMPARE)
-    at.button(key="keep").click()
-    ui.go(at)
+    ui.click(at, at.button(key="keep"))
     now = ui.work(at).table.records.frame
     table = now.assign(
         zip=["99999", *now["zip"][1:]], disease=["scurvy", *now["disease"][1:]], note="x"
@@ -96,8 +95,7 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     shown = " ".join([*said, *ui.captions(at), *(one.value for one in at.info)])
     assert "99999" not in shown and "scurvy" not in shown
     (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
-    use.click()
-    ui.go(at)
+    ui.click(at, use)
     assert "settings are those of" in ui.work(at).message.notice and not ui.problems(at)
     assert ui.work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
     assert list(ui.work(at).table.choices["zip"].lacking) == ["99999"]
