@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from datetime import date
 from pathlib import Path
@@ -194,37 +193,6 @@ def test_a_smaller_board_can_be_read_too(compared, number):
     put(compared, Layout(PRESETS["everything"].panels[-number:]))
     heads(compared).to_have_count(number)
     is_read_well(compared, number)
-
-
-@pytest.mark.nightly
-def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
-    page = compared
-    by.choose(page, panel(page, 5), "Minimum k against alteration")
-    by.choose(page, panel(page, 2), "Cost matrix of a column")
-    column = page.get_by_role("combobox", name="Column", exact=True)
-    by.choose(page, column, "sex")
-    expect(page.locator(".st-key-board .heatmaplayer image")).to_have_count(1)
-    shown = ["Mean alteration", "sex: NLLM", "At root", "Deleted among modified",
-             "Minimum k against alteration"]  # fmt: skip
-    heads(page).to_have_text(numbered(shown))
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= 1280")
-    saved = json.loads(Path(by.download(page, "Save the layout").path()).read_text("utf-8"))
-    assert saved["panels"][1] == {"kind": "matrix", "column": "sex", "metric": "nllm"}
-    put(page, curves("l_percent", "t_percent"))
-    heads(page).to_have_count(2)
-    field = page.locator('[class*="st-key-board-file-"] input[type="file"]')
-    with by.answered(page):
-        field.set_input_files(by.in_memory("bad.json", b'{"version": 1, "panel": []}'))
-    expect(page.get_by_text("Layout key panel: there is no such key").first).to_be_visible()
-    heads(page).to_have_count(2)  # nothing is lost
-    with by.answered(page):
-        field.set_input_files(by.in_memory("good.json", json.dumps(saved).encode()))
-    expect(page.get_by_text("The layout was loaded.").first).to_be_visible()
-    heads(page).to_have_text(numbered(shown))
-    by.go(page, "Data")
-    by.go(page, "Compare")
-    page.locator(".cursor .numbers td").first.wait_for()
-    heads(page).to_have_text(numbered(shown))  # the layout stays with the session
 
 
 @pytest.mark.nightly

@@ -568,21 +568,3 @@ def test_two_users_at_once(server, open_window):
 
 
 # --- other kinds of file --------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_a_release_comes_right_after_the_slider_was_moved(server, open_window):
-    page = open_window()
-    by.open_data(page, server)
-    by.go(page, "Anonymise")
-    by.anonymise(page)
-    slider = page.get_by_role("slider")
-    for place in range(6):
-        slider.focus()
-        for _ in range(1 + place % 3):
-            slider.press("ArrowRight" if place % 2 else "ArrowLeft")
-        with page.expect_download() as coming:
-            by.button(page, "Released table").click(no_wait_after=True)
-        assert coming.value.failure() is None
-        by.idle(page)
-    assert "MediaFileStorageError" not in server.log.read_text("utf-8")

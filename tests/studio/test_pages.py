@@ -8,7 +8,6 @@ from google.protobuf.message import Message
 
 from kanon.base.formatting import thin
 from kanon.errors import TableError
-from kanon.metrics import METRICS
 from kanon.run import run
 from kanon.sources.reading import read_table
 from kanon.studio.session.run_plan import plan_of
@@ -204,43 +203,7 @@ def test_roles_change(start):
 # --- hierarchies ----------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
-def test_drawn_weights_offer_the_custom_metric(start):
-    at = ui.with_people(start(ui.DATA))
-    for other in ("age", "zip"):
-        ui.give_role(at, other, "insensitive")
-    assert METRICS["custom"].card.title not in at.selectbox(key=ui.frame_metric(at)).options
-    nodes = '{"name": "*"}, {"name": "F", "parent": "*", "weight": 1}'
-    tree = '{"nodes": [' + nodes + ', {"name": "M", "parent": "*", "weight": 3}]}'
-    ui.upload_tree(at, "sex", "sex.json", tree.encode())
-    assert ui.problems(at) == []
-    ui.choose(ui.go(at, ui.ANONYMISE), "run-metric", "custom")
-    ui.upload_tree(ui.go(at, ui.DATA), "sex", "sex.csv", b"F;*\nM;*\n")
-    ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
-    (problem,) = ui.problems(at)
-    assert "drawn edge weights" in problem and "'sex' has none" in problem
-
-
 # --- uploads --------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_separator_and_encoding_can_be_chosen_afterwards(start):
-    content = "age;town, region\n31;Łódź, Łódzkie\n32;Żory, Śląsk\n".encode("cp1250")
-    at = ui.upload(start(ui.DATA), "towns.csv", content)
-    for separator, columns in ((",", ["age;town", "region"]), (";", ["age", "town, region"])):
-        ui.choose(at, f"separator-{ui.work(at).version}", separator)
-        assert list(ui.work(at).table.roles) == columns and ui.problems(at) == []
-    for encoding, said in (
-        ("latin-1", None),
-        ("cp1250", None),
-        ("utf-8", "cannot be read in the encoding"),
-        ("klingon", "not known"),
-    ):
-        at.text_input(key=f"encoding-{ui.work(at).version}").set_value(encoding)
-        ui.settled(ui.go(at))
-        assert (ui.shown(at).iloc[0, 1] == "Łódź, Łódzkie") == (encoding != "latin-1")
-        assert [said in one for one in ui.problems(at)] == [True] * bool(said)
 
 
 @pytest.mark.nightly

@@ -19,7 +19,6 @@ from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.utility.representation import disclosure_sentence
 from support import dashboard as ui
-from support.works import with_fields
 
 KNOWN = ["town", "job", "age"]
 
@@ -113,40 +112,6 @@ def test_what_privacy_says(start, table):
 
 
 @pytest.mark.nightly
-def test_what_decide_finds_the_other_way_round(start, table):
-    at = ui.go(opened(start, table), "pages/decide.py")
-    at.button_group(key="decide-part").set_value("reverse")
-    ui.settled(ui.press(ui.go(at), "Find the greatest k"))
-    assert not ui.problems(at)
-    ui.enter(at, at.slider(key=f"reverse-most-{ui.work(at).version}"), 100)
-    assert at.metric[0].value == str(table["patient"].nunique())
-    assert at.metric[0].help.startswith("Persons in the smallest class")
-    (chart,) = at.get("plotly_chart")
-    axis = json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"]
-    assert axis.startswith("k: persons in the smallest class")
-    ui.go(at, "pages/anonymise.py")
-    assert any(said.startswith("k says how many persons look alike") for said in ui.captions(at))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), person=None)
-    assert any(
-        said.startswith("k says how many records look alike") for said in ui.captions(ui.go(at))
-    )
-
-
-@pytest.mark.nightly
-def test_one_population_is_counted_where_records_drop_out(start, table):
-    at = opened(start, table)
-    ui.change(at, missing="drop-records")
-    kept = table.dropna(subset=KNOWN)
-    everybody = kept["patient"].nunique()
-    assert ui.numbers(at)["Unique"] == f"{100 * found(kept, KNOWN) / everybody:.1f} %"
-    ui.settled(ui.press(at, "Look for them"))
-    lines = [one.value.replace("\u202f", " ") for one in at.markdown]
-    assert any(f"of the {everybody} persons" in one for one in lines)
-    dropped = len(table) - len(kept)
-    assert any(one.startswith(f"Not counted are {dropped} records") for one in ui.captions(at))
-
-
-@pytest.mark.nightly
 def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     """Of five records nobody says whose they are; one of them drops out."""
     holes = table.dropna(subset=["job"]).index[:4].append(table.index[table["job"].isna()][:1])
@@ -214,16 +179,3 @@ def test_what_the_commands_say(tmp_path, capsys, table):
     assert numbers["sets"]
     for one in numbers["sets"]:
         assert one["persons"] == found(table, one["columns"]) >= 0.1 * numbers["persons"]
-
-
-@pytest.mark.nightly
-def test_the_question_for_the_person_counts_values_and_rows_as_pandas_does(start, table):
-    lacking = table.assign(
-        patient=table["patient"].mask(np.random.default_rng(4).random(len(table)) < 0.1)
-    )
-    at = ui.give_role(
-        ui.upload(start(ui.DATA), "v.csv", ui.as_bytes(lacking, "csv")), "patient", "identifier"
-    )
-    (said,) = [one for one in ui.warnings(at) if "would be another person" in one]
-    values, rows = re.findall(r"\d+", said.replace("\u202f", ""))
-    assert int(values) == lacking["patient"].nunique() and int(rows) == lacking["patient"].count()

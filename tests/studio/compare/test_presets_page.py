@@ -49,28 +49,6 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     assert not any(one.label == "Undo the preset" for one in at.button), "chosen by hand since"
 
 
-@pytest.mark.nightly
-def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start):
-    at = ui.go(start(), ui.COMPARE)
-    at.button_group(key="compare-metrics").set_value(["total"])
-    ui.enter(at, at.button_group(key="compare-strategies"), ["s1", "s3"])
-    at.button_group(key="compare-scopes").set_value(["table", "class"])
-    ui.settled(ui.press(ui.go(at), "Strategies"))
-    assert len(ui.board_lines(at)) == 7 and ui.work(at).compare.scopes == ("table",)
-    assert ui.work(at).compare.compared == ("total",)
-    at.button_group(key="compare-scopes").set_value(["class"])
-    ui.settled(ui.press(ui.go(at), "Strategies"))
-    assert len(ui.board_lines(at)) == 7
-    assert ui.work(at).compare.scopes == ("class",), "the one that was chosen"
-    with ui.held_worker():
-        ui.press(at, "Algorithms")
-        assert ui.button(at, "Metrics").disabled and ui.button(at, "Undo the preset").disabled
-        ui.press(at, "Cancel")
-        ui.settled(at)
-    assert len(ui.work(at).compare.algorithms) == 7
-    assert not ui.button(at, "Undo the preset").disabled
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -3,11 +3,9 @@
 import pytest
 
 from kanon.algorithms import samarati
-from kanon.base.formatting import thin
-from kanon.charts.searches import claims_said, finding, over_k_chart
-from kanon.experiments.searches import lattice_sizes, most_evaluated
+from kanon.charts.searches import finding, over_k_chart
 from kanon.run import prepare
-from kanon.studio.compare.searches import columns_table, plan_of_searches, settings_of_searches
+from kanon.studio.compare.searches import plan_of_searches, settings_of_searches
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -22,33 +20,6 @@ def searches(at):
 def measured(at):
     """Run the searches, and wait for them."""
     return ui.settled(ui.press(at, "Run the three searches"))
-
-
-@pytest.mark.nightly
-def test_the_searches_are_run_and_shown_without_any_comparison(start):
-    at = searches(start(sample="census"))
-    assert NOT_RUN in ui.infos(at)[-1] and not ui.chart_titles(at) and not ui.problems(at)
-    trees = list(ui.work(at).table.trees.values())
-    (said,) = [one for one in ui.captions(at) if one.startswith("The lattice of 6")]
-    sizes = lattice_sizes(trees)
-    assert thin(sizes["lattice_nodes"]) in said and thin(sizes["largest_height"]) in said
-    assert f"Improved greedy {most_evaluated('improved-greedy', trees)}" in said
-    measured(at)
-    found = ui.work(at).findings.searched.searches
-    assert (
-        not ui.problems(at) and not ui.warnings(at) and len(ui.infos(at)) == 1
-    )  # nothing compared yet
-    assert ui.chart_titles(at)[0] == finding(found)
-    assert "with 6 quasi-identifiers" in ui.chart_titles(at)[1]
-    for sentence in claims_said(found):
-        assert sentence in ui.page_text(at)
-    assert any("No search suppressed records" in one for one in ui.captions(at))
-    (table,) = at.table
-    assert list(table.value.index) == ["3", "4", "5", "6"]
-    assert table.value.equals(columns_table(found))
-    assert "in our words" in ui.page_text(at) and "binary search" in ui.page_text(at)
-    offered = {one.proto.label for one in at.get("download_button")}
-    assert {"Data", "Data over quasi-identifiers"} <= offered
 
 
 def test_the_numbers_are_those_of_the_searches(start):

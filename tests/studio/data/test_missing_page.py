@@ -107,22 +107,6 @@ def test_markers_of_a_table_are_counted_and_taken_by_a_press(start):
     )
 
 
-@pytest.mark.nightly
-def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missing(start):
-    """A column of dates with "k.A." among them began with all or nothing, and stayed so."""
-    days = [f"{1 + n % 28:02d}.0{1 + n % 9}.{1930 + n}" for n in range(60)]
-    table = pd.DataFrame({"born": ["k.A.", *days], "town": ["-", *"ABC" * 20]})
-    at = ui.upload(start(ui.DATA), "people.csv", ui.as_bytes(table, "csv"))
-    for column in table:
-        ui.give_role(at, column, "quasi-identifier")
-    assert ui.work(at).table.choices["born"].builder == "suppression"
-    ui.press(at, "All are missing")
-    ui.settled(at)
-    born, town = (ui.work(at).table.choices[column] for column in table)
-    assert born.builder == "dates"
-    assert town.builder == "suppression" and "-" not in town.counts
-
-
 def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
     table = pd.DataFrame({"zip": [*"1122"] * 3 + ["*"], "sex": [*"FFMM"] * 3 + ["*"]})
     known = SimpleNamespace(

@@ -84,18 +84,6 @@ def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
 
 
 @pytest.mark.nightly
-def test_decide_says_what_k_counts(visits):
-    """The field of the threshold said records, the verdict beside it persons."""
-    at = ui.go(ui.choose(visits, asked(visits).key, "patient"), "pages/decide.py")
-    labels = [one.label for one in at.number_input]
-    assert "persons ↑ better" in labels and "records ↑ better" not in labels
-    at.button_group(key="decide-part").set_value("study")
-    assert "Here k counts persons." in ui.captions(ui.go(at))
-    at.button_group(key="decide-part").set_value("reverse")
-    assert not ui.button(ui.go(at), "Find the greatest k").disabled
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(("person", "said"), [("patient", "to 6, in persons\n"), (None, "to 10\n")])
 def test_the_study_on_the_command_line_says_what_k_counts(tmp_path, capsys, person, said):
     table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
@@ -125,13 +113,3 @@ def test_a_line_in_persons_is_not_compared_with_one_in_records():
     assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
     assert incomparable(with_fields(kept, person="patient"), pinned) == ""
     assert work.table.roles["patient"] is Role.IDENTIFIER
-
-
-@pytest.mark.nightly  # a run of every line
-def test_the_comparison_runs_up_to_the_number_of_persons(visits):
-    at = visits
-    at.session_state[ui.WORK] = with_fields(ui.work(at), person="patient", k=2)
-    ui.go(at, ui.COMPARE)
-    ui.settled(ui.press(at, "Compare"))
-    assert ui.problems(at) == []
-    assert max(ui.work(at).findings.comparison.comparison.ks) <= 6

@@ -77,21 +77,6 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
 
 
 @pytest.mark.nightly
-def test_nothing_found_says_whether_more_columns_would(start):
-    at = ui.give_role(opened(start), "number", "identifier")
-    ui.choose(at, f"singling-size-{ui.work(at).version}", 1)
-    looked(at)
-    assert "**No set of up to 1 column singles out 5.0 % of the 26 records.**" in said(at)
-    assert "More columns do: all together single out 92.3 %. Ask for larger sets." in said(at)
-    ui.give_role(at, "sector", "identifier")
-    looked(at)
-    assert any(one.startswith("More columns do not either: all toge") for one in said(at))
-    for column in ("cohort", "ward", "illness"):
-        ui.give_role(at, column, "identifier")
-    assert not [one for one in at.button if one.label == "Look for them"]
-
-
-@pytest.mark.nightly
 def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
     at = looked(ui.upload(start(ui.DATA), "two.csv", f"a,b;c\n{rows}".encode()))

@@ -117,18 +117,6 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     assert cards(at) == before
 
 
-@pytest.mark.nightly
-def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
-    at = opened()
-    ui.settled(ui.press(at, f"Run {len(cards(at))} proposals again"))
-    assert len(ui.work(at).findings.advised.again) == len(cards(at))
-    first = cards(at)
-    weight(at, "utility", 0)
-    assert [one for one in at.button if "again" in one.label]
-    weight(at, "utility", 10)
-    assert cards(at) == first and not [one for one in at.button if "again" in one.label]
-
-
 def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     at = opened()
     first = weigh(found[0], [3]).order[0]
@@ -208,16 +196,6 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     assert not cards(at)
 
 
-@pytest.mark.nightly
-def test_without_a_sensitive_column_there_is_one_slider(opened):
-    at = opened(known=False)
-    ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
-    ui.go(at, DECIDE)
-    assert len([one for one in at.slider if one.key.startswith("advice-")]) == 1
-    assert any("only S1 can be followed: 7 ways" in text for text in ui.captions(at))
-    assert not ui.problems(at)
-
-
 def test_what_counts_no_cost_leaves_the_metric(found):
     work = with_fields(sample_work("hospital"), metric="total", k=3)
     assert with_proposal(work, Configuration("distortion", "l"), 3).settings.metric == "total"
@@ -283,13 +261,3 @@ def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
     (front,) = [trace for trace in figure.data if trace.mode == "lines"]
     on = on_front(weighed, concern)
     assert sorted(front.x) == sorted(weighed.losses[on, 0]) and list(front.x) == sorted(front.x)
-
-
-def test_the_front_by_hand(found):
-    """Nothing beats the cheapest way, nor the root, which has l and t of the table."""
-    weighed = weigh(found[0], [3])
-    for concern in ("l", "t"):
-        on = on_front(weighed, concern)
-        cheapest = weighed.losses[:, 0] == weighed.losses[:, 0].min()
-        assert on[cheapest].any()
-        assert np.all(weighed.losses[on, 0] <= 100)

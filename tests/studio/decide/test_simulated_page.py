@@ -113,30 +113,6 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
 
 
-@pytest.mark.nightly
-def test_the_table_ranks_by_what_is_chosen_and_other_settings_have_a_study_of_their_own(opened):
-    at = with_known(opened(), invented())
-    (first,) = at.table
-    at.button_group(key="study-criterion").set_value("l_percent")
-    (second,) = ui.go(at).table
-    assert not first.value.equals(second.value) and second.value.index[0].endswith("↑")
-    last = second.value.iloc[-1].tolist()
-    assert last == [f"{x:.1f}" for x in mean_ranks(known(at))["l_percent"]]
-    assert ui.work(at).view(SimulatedView).criterion == "l_percent"
-
-    at.selectbox(key=ui.frame_metric(at)).set_value("total")
-    assert ui.button(ui.go(at), RUN) and not at.table
-    ui.enter(at, at.button_group(key="study-scope"), "class")
-    assert ui.work(at).view(SimulatedView).scope == "class"
-    at.selectbox(key=ui.frame_metric(at)).set_value("nllm")
-    assert ui.button(ui.go(at), RUN), "with the merged class"
-    at.button_group(key="study-scope").set_value("table")
-    assert ui.go(at).table, "what was found is still there"
-    ui.give_role(ui.go(at, ui.DATA), "disease", "sensitive")
-    assert ui.go(at, DECIDE).table, "a sensitive column plays no part"
-    assert len(ui.work(at).findings.simulations) == 1
-
-
 def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
     assert not at.table and not ui.chart_titles(at) and ui.button(at, GO_ON.format(143))

@@ -8,27 +8,12 @@ import pytest
 
 from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
-from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.hierarchies.import_review import meant, with_imports
+from kanon.studio.hierarchies.import_review import with_imports
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import tree_edits
 from support import dashboard as ui
-
-ADULT_FILES = sorted(
-    [
-        "age",
-        "education",
-        "marital-status",
-        "native-country",
-        "occupation",
-        "race",
-        "salary-class",
-        "sex",
-        "workclass",
-    ]
-)
 
 
 @pytest.fixture
@@ -212,42 +197,6 @@ def drop(at, *files):
         at.file_uploader(key=f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"),
         [(name, content, "text/plain") for name, content in files],
     )
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
-    at = start(ui.DATA)
-    ui.upload(at, "adult.csv", adult_path.read_bytes())
-    ui.go(at, ui.HIERARCHIES)
-    folder = adult_path.parent
-    files = [
-        (f"adult_hierarchy_{name}.csv", (folder / f"adult_hierarchy_{name}.csv").read_bytes())
-        for name in ADULT_FILES
-    ]
-    drop(at, *files)
-    assert [waiting.column for waiting in ui.work(at).table.imports] == ADULT_FILES
-    said = dict(zip(ADULT_FILES, meant(ui.work(at)), strict=True))
-    assert all(choice.plan is not None for choice in said.values())
-    assert {name: len(choice.unused) for name, choice in said.items() if choice.unused} == {
-        "age": 28, "workclass": 1,
-    }  # fmt: skip
-    assert any("28 leaves have no record, which is fine" in one for one in ui.captions(at))
-    assert any("1 leaf has no record, which is fine" in one for one in ui.captions(at))
-    ui.press(at, "Use 9 hierarchies")
-    assert ui.work(at).table.imports == () and ui.work(at).table.choices["age"].builder == "file"
-
-    lines = to_csv(remove_leaves(read_hierarchy(files[0][1], "a.csv").hierarchy, ["39"]))
-    drop(at, ("adult_hierarchy_age.csv", lines.encode()))
-    assert any(
-        "It lacks 1 value of 786 records: 39 (786)." in one.value.replace("\\", "")
-        for one in at.warning
-    )
-    ui.press(at, "Use 1 hierarchy")
-    look_at(at, "age")
-    assert "39 (786)" in ui.page_text(at)
-    ui.press(at, "Add 1 value")
-    assert ui.work(at).table.choices["age"].plan is not None
 
 
 def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn):

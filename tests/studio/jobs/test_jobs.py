@@ -255,18 +255,6 @@ def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
         assert second.state == "cancelled" and second.text == "Cancelled"
 
 
-@pytest.mark.nightly
-def test_two_slots_run_two_jobs(listener):
-    with Jobs([2]) as jobs:
-        port = listener.getsockname()[1]
-        both = [jobs.submit(job_functions.wait_for, port, visitor=name) for name in "ab"]
-        connections = [listener.accept()[0] for _ in both]
-        assert len({running_pid(job) for job in both}) == 2
-        for connection in connections:
-            connection.close()
-        assert all(finished(job).state == "done" for job in both)
-
-
 # --- lanes ----------------------------------------------------------------------------------
 # Who has begun makes room as soon as somebody waits. A function that was done once counts as long.
 AT_ONCE = (0.0, 600.0)

@@ -16,7 +16,6 @@ from support.paths import ROOT
 from support.works import with_fields
 
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
-REPORT = "pages/report.py"
 
 
 def bars(at):
@@ -24,12 +23,6 @@ def bars(at):
     said = [bar.proto.text.replace("\\", "") for bar in at.get("progress")]
     keys = [one.key for one in at.button if one.label == "Cancel"]
     return dict(zip(keys, said, strict=True))
-
-
-def given(at, name):
-    """Upload a table, without waiting for it."""
-    field = at.file_uploader(key=f"upload-{ui.work(at).version}")
-    ui.enter(at, field, (name, ui.as_bytes(ui.PEOPLE, "csv"), "text/plain"))
 
 
 @contextlib.contextmanager
@@ -47,19 +40,6 @@ def advising(at, lane=STUDY, visitor="somebody"):
         with connection:
             yield job
         job.cancel()
-
-
-@pytest.mark.nightly
-def test_a_report_is_made_while_the_advisor_runs(own_workers, start):
-    at = ui.anonymised(start(sample="hospital"))
-    with advising(at) as advisor:
-        ui.press(ui.go(at, REPORT), "Make the report")
-        assert {*ui.work(at).running} == {"advising", "reporting"}
-        assert ui.work(at).running["reporting"].job.wait(60)
-        ui.go(at)
-        assert ui.work(at).findings.reported is not None and not ui.problems(at)
-        assert [*ui.work(at).running] == ["advising"] and advisor.state == "running"
-        assert ui.button(at, "Cancel"), "of the advisor, although it was begun on another page"
 
 
 def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
@@ -126,21 +106,6 @@ def test_another_table_ends_what_runs_on_the_old_one_and_says_so(start):
         ui.choose(at, "frame-sample", "voters")
         assert not ui.work(at).running and [job.state for job in jobs] == ["cancelled"] * 2
     assert "Stopped, as there is another table now: Comparing, Anonymising." in ui.infos(at)
-
-
-@pytest.mark.nightly
-def test_a_file_is_opened_beside_a_run_and_takes_the_place_of_another_file(start):
-    at = ui.go(start(sample="hospital"), ui.COMPARE)
-    with ui.held_worker():
-        ui.press(at, "Compare")
-        given(ui.go(at, ui.DATA), "people.csv")
-        first = ui.work(at).running["uploading"].job
-        given(at, "others.csv")
-        assert first.state == "cancelled" and {*ui.work(at).running} == {"comparison", "uploading"}
-    ui.settled(at)
-    assert (
-        ui.work(at).table.title == "others.csv" and not ui.work(at).running and not ui.problems(at)
-    )
 
 
 def test_what_one_finds_while_another_fails_stays(start):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,17 +9,14 @@ import kanon.experiments.exploration
 import kanon.studio.lattice.subject
 from kanon.base.formatting import counted
 from kanon.base.progress import no_progress
-from kanon.experiments.exploration import explore, outline
+from kanon.experiments.exploration import explore
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.schema import Role
 from kanon.studio.lattice.sentences import step_said
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    Subject,
-    around,
     chosen_node,
-    default_columns,
     lattice_columns,
     levels_in,
     taken_in,
@@ -66,33 +62,6 @@ def choose_pills(at, key, values):
 
 
 # --- the picture ------------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start):
-    at = start(LATTICE, sample="census")
-    assert ui.title(at) == "Which columns, how far?"
-    explored = explored_of(ui.work(at))
-    assert levels(at) == explored.least
-    found = explored.assessed
-    place = found.places[explored.least]
-    assert ui.number(ui.numbers(at)["Loss"]) == pytest.approx(found.loss[place], abs=0.05)
-    assert ui.number(ui.numbers(at)["k reached"]) == found.reached[place]
-    assert ui.number(ui.numbers(at)["Classes"]) == found.classes[place]
-    assert "lattice" not in ui.work(at).running, "nothing had to be pressed or waited for"
-    size = next(text for text in ui.captions(at) if text.startswith("Nodes:"))
-    assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
-    assert "about 184" in size
-    assert round(30_000 * np.log10(1080)) == 91_003
-    assert "of 30 000 records: about 10⁹¹⁰⁰³ recodings" in size
-
-    assert "Datafly, step 10" in ui.page_text(at) and "Here it stops" in ui.page_text(at)
-    (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
-    ui.enter(at, slider, 3)
-    assert ui.work(at).view(LatticeView).step == 3
-    assert "Datafly, step 3: raises region (" in ui.page_text(at)
-    assert "distinct values, the most) to level 1; " in ui.page_text(at)
-    assert "Samarati, step 3: height 9 has a node that satisfies" in ui.page_text(at)
-    choose_pills(at, "lattice-walks", ["samarati"])
-    assert "Samarati, step 3" in ui.page_text(at) and "Datafly, step" not in ui.page_text(at)
 
 
 @pytest.mark.nightly
@@ -198,15 +167,6 @@ def test_new_columns_are_taken_in_at_their_original_values():
     assert taken_in(session, explored).view(LatticeView).node == {"age": 2, "zip": 0, "sex": 1}
 
 
-def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
-    session = sample_work("census")
-    assert len(default_columns(session)) == 6
-    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 100)
-    assert default_columns(session) == ("age", "sex", "region", "education")
-    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 1)
-    assert default_columns(session) == ("age",)
-
-
 # --- large lattices ---------------------------------------------------------------------------
 def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
@@ -306,21 +266,3 @@ def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
     said = step_said(explored, walk, None)
     assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
     assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)
-
-
-def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_time_for(
-    monkeypatch,
-):
-    session = with_fields(sample_work("hospital"), algorithm="optimal")
-    prepared = prepare(plan_of(session), session.table.records)
-    one = Subject(prepared, prepared.task(), "", outline(prepared.task()))
-
-    def counted_around():
-        found = around(one, one.outline, (1, 1, 0))
-        return {int(abs(node - np.array([1, 1, 0])).sum()) for node in found.nodes}
-
-    assert counted_around() == {0, 1, 2}, "two steps up and down"
-    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 8 * prepared.classes.n_classes)
-    assert counted_around() == {0, 1}
-    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 0)
-    assert counted_around() == {0}, "the chosen node always"

@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
-from kanon.studio.jobs import runner
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.teaching.answers import Answers, read_answers
@@ -19,7 +18,7 @@ from kanon.teaching.hints import hint
 from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
 from support import dashboard
-from support.dashboard import APP, DATA, WORK, go, job_of, press, problems, settled, texts, work
+from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
 from support.exercise_sets import handed_in
 from support.works import with_fields
 
@@ -167,16 +166,6 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
 
 
-def test_beginning_anew_can_be_undone(page):
-    at = to(page, "animals")
-    at = dashboard.click(at, at.button(key="exercise-raise-1"))
-    raised = attempt(at).answers["animals"]
-    at = press(at, "Begin anew")
-    assert "animals" not in attempt(at).answers
-    at = press(at, "Undo")
-    assert attempt(at).answers["animals"] == raised
-
-
 def test_answers_survive_other_pages_questions_tables_and_errors(page):
     at = to(page, "count")
     at.number_input(key=key(at, "number", "count")).set_value(2.0)
@@ -237,18 +226,6 @@ def test_answers_to_another_set_change_nothing(page):
         f"'First steps in k-anonymity', is '{SET.fingerprint}'."
     ]
     assert attempt(at) is before and view(at).student == ""
-
-
-@pytest.mark.nightly
-def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
-    odd = {"animals": ["no"], "levels": {"race": 9}, "count": 10**400, "partner": "(F, Lion)"}
-    given = Answers(set=SET.fingerprint, student="Odd", answers=odd)
-    uploader = f"exercise-go-on-{view(page).uploads}"
-    page.file_uploader(key=uploader).set_value(("a.json", given.to_json().encode(), "text/plain"))
-    at = go(page)
-    for name in odd:
-        at = press(to(at, name), "Check")
-        assert said(at) == [marked(name, odd[name])]
 
 
 def test_a_hint_comes_before_the_answer_and_goes_with_it(page):
@@ -478,24 +455,6 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     assert [bool(text) for text in shown.value["problem"]] == [False, False, True, True, True]
     at = go(go(at, DATA), LEARN)
     assert len(at.dataframe) == 1
-
-
-def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
-    with dashboard.held_worker():
-        box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
-        box.set_value([(name, content, "application/json") for name, content in FILES])
-        at = go(page)
-    assert job_of(at).wait(60)
-    collect, early = runner.collect, []
-
-    def too_early():
-        if early:
-            collect()
-        early.append(True)
-
-    monkeypatch.setattr(runner, "collect", too_early)
-    at = go(at)
-    assert len(early) == 2 and view(at).scores is not None
 
 
 def test_the_set_and_the_handout_are_downloaded(page, downloads):

@@ -9,11 +9,10 @@ import pytest
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.formatting import percent
-from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.lesson import told
 from kanon.studio.learn.player import PACE
 from kanon.studio.learn.state import LessonsView
-from kanon.teaching.presets import PRESETS, preset_for
+from kanon.teaching.presets import preset_for
 from support import dashboard as ui
 
 LEARN = "pages/learn.py"
@@ -205,28 +204,6 @@ def test_text_that_would_like_to_be_more_stays_text(start):
         ui.choose(at, "learn-algorithm", name)
         ui.press(at, "Last")
         assert "<script>" not in json.dumps(figure(at)), name
-
-
-@pytest.mark.nightly
-def test_what_is_chosen_is_what_the_cards_offer(start):
-    at = start(LEARN, "hospital")
-    assert at.selectbox(key="learn-algorithm").options == [
-        module.CARD.title for module in algorithms().values()
-    ]
-    assert len(at.selectbox(key="learn-strategy").options) == len(STRATEGIES)
-    ui.choose(at, "learn-table", "animals-v21")
-    costs = [STRATEGIES[name].title for name in STRATEGIES if not needs_sensitive(name)]
-    assert at.selectbox(key="learn-strategy").options == costs, "no sensitive column, no l or t"
-    assert {"Entropy l", "t"}.isdisjoint(ui.numbers(at))
-    assert at.selectbox(key="learn-table").options == [
-        *(preset.title for preset in PRESETS.values()), "The table I work on"
-    ]  # fmt: skip
-    ui.choose(at, "learn-algorithm", "flash")
-    assert "learn-strategy" not in [one.key for one in at.selectbox]
-    ui.choose(at, "learn-algorithm", "optimal")
-    ui.enter(at, at.number_input(key="learn-k-animals-v21-6"), 6)
-    ui.press(at, "Last")
-    assert checked(at).steps[-1].numbers.min_k == 6
 
 
 def test_the_numbers_behind_each_picture_can_be_had(start, downloads):

@@ -4,15 +4,14 @@ import json
 
 import pytest
 
-from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import percent
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.two_lessons import beside_of, two_of
+from kanon.studio.learn.two_lessons import two_of
 from kanon.teaching.lesson import written
-from kanon.teaching.presets import PRESETS, preset_for
+from kanon.teaching.presets import PRESETS
 from kanon.teaching.side_by_side import cost_so_far
-from support.dashboard import captions, choose, go, infos, press, texts, title, warnings, work
+from support.dashboard import captions, choose, go, infos, press, texts, warnings, work
 
 LEARN = "pages/learn.py"
 
@@ -153,27 +152,6 @@ def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, 
     choose(at, "learn-algorithm-beside", "gaa")
     assert not warnings(at) and positions(at, monkeypatch) == (step + 1, step + 1)
     assert infos(at) == ["Both sides are the same; choose something else for one of them."]
-
-
-@pytest.mark.nightly
-def test_what_is_offered_beside_an_algorithm_comes_to_differ(start, monkeypatch):
-    at = start(LEARN, "hospital")
-    assert title(at)
-    for name in ("gaa", "kaca", "ola", "mdav"):
-        choose(at, "learn-algorithm", name)
-        choose(at, "learn-table", preset_for(algorithm_named(name)))
-        compare(at)
-        view, pair = view_of(at), pair_of(at, monkeypatch).pair
-        assert pair is not None and not infos(at) and not warnings(at), name
-        differ = [
-            getattr(view, each) != getattr(beside_of(view), each)
-            for each in ("algorithm", "strategy")
-        ]
-        assert sum(differ) + (pair.one.metric != pair.other.metric) == 1, "in one choice alone"
-        assert pair.parting is not None, name
-        press(at, "Last")
-        positions(at, monkeypatch)
-        compare(at, on=False)
 
 
 @pytest.mark.nightly

@@ -23,7 +23,6 @@ from kanon.hierarchy.build import suppression
 from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
 from kanon.measures.along import Curves, Points, levels_along
 from kanon.metrics import metric_named
-from kanon.privacy.model import rounded
 from kanon.sensitive import Sensitive
 from kanon.studio.privacy.attacker import somebody
 from kanon.studio.privacy.disclosure import (
@@ -128,16 +127,6 @@ def test_no_level_is_rounded_to_the_better_side(by):
 def test_nearly_certain_does_not_look_certain():
     sensitive = release("a" * 4999 + "b", "cc").sensitive[0]
     assert round_levels(LEVELS["alpha"], sensitive).tolist() == [99.9, 100]
-
-
-def test_the_list_and_the_big_numbers_are_rounded_alike():
-    """The worst class of the list has the number that stands over it, digit by digit."""
-    _, table = worst_classes(release("aaab", "aab", "abcd"), "ill", "t_variational", ())
-    sensitive = release("aaab", "aab", "abcd").sensitive[0]
-    t = rounded(float(LEVELS["t_variational"].each(sensitive).max()), up=True)
-    assert f"{table['t ↓'].max():g}" == t
-    l = rounded(float(LEVELS["entropy_l"].each(sensitive).min()), up=False)  # noqa: E741
-    assert f"{table['l ↑'].min():g}" == l
 
 
 @examples(60)

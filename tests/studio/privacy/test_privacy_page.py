@@ -6,9 +6,6 @@ import pytest
 import streamlit as st
 
 import kanon.measures.linkage
-from kanon.base.formatting import thin
-from kanon.measures.linkage import matching
-from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.studio.privacy import attack_panel
 from kanon.studio.privacy.attacker import PrivacyView
@@ -114,41 +111,6 @@ def test_a_table_without_a_sensitive_column(start):
     assert "best guess" not in said(at, "**Everybody")
 
 
-@pytest.mark.nightly
-def test_a_large_table_has_its_worst_classes_and_its_persons(start):
-    at = ui.anonymised(start(sample="census"))
-    both = ["Worst l, health", "Worst t, health"]
-    there = [ui.numbers(at)[name] for name in both]
-    ui.go(at, PRIVACY)
-    assert [ui.numbers(at)[name] for name in both] == there
-    l, t = (text.split(" of ")[0] for text in there)  # noqa: E741
-    titles = ui.chart_titles(at)
-    assert f"l = {l} of 4.24" in titles[0] and f"t = {t} of 1" in titles[1]
-    assert f"{classes_shown(at).value['l ↑'].min():g}" == l
-
-    classes = ui.work(at).findings.result.prepared.classes
-    seen = set()
-    for _ in range(4):
-        ui.press(at, "Take a random record")
-        person = ui.work(at).view(PrivacyView).person
-        seen.add(tuple(person.items()))
-        known = {name: person[name] for name in classes.attributes[:3]}
-        assert matching(classes, known).records == 1, "one that stands out is preferred"
-        assert matching(classes, person).records >= 1
-        assert "1 record matches" in said(at, "**Before:**")
-        shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
-        assert shown == list(person.values())[:3]
-    assert len(seen) > 1
-
-    to_k(at, 2)
-    table = classes_shown(at).value
-    assert len(table) == 500 and (table["l ↑"] == 1).all()
-    assert any("the 500 worst are listed" in text for text in ui.captions(at))
-    to_k(at, 30_000)
-    _, after, before = (one.value for one in at.dataframe)
-    assert len(after) == len(before) == 200
-
-
 def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
     at = ui.go(ui.anonymised(start()), PRIVACY)
     asked = []
@@ -233,22 +195,6 @@ def test_a_population_stands_behind_its_table_and_no_other(start):
     ui.go(at, PRIVACY)
     assert any(NOTHING_YET in one.value for one in at.info) or ui.work(at).findings.result is None
     assert ui.button(at, "Anonymise")
-
-
-@pytest.mark.nightly
-def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
-    at = start()
-    asked = with_fields(ui.work(at), models=(EntropyLDiversity(2, "disease"),))
-    at.session_state[ui.WORK] = asked
-    ui.go(ui.anonymised(at), PRIVACY)
-    known = ui.work(at).findings.result.solution.known
-    assert known and at.select_slider(key="privacy-k").options == [thin(k) for k in known]
-    found = ui.numbers(at)
-    assert float(found["Worst l, disease"].split(" of ")[0]) >= 2
-    assert found["Surest guess"] == "50.0 %"
-    assert any("finished by itself" in x for x in ui.captions(at))
-    to_k(at, known[-1])
-    assert not ui.problems(at) and not ui.warnings(at)
 
 
 def test_names_and_values_from_a_table_are_no_markdown(start):

@@ -1,6 +1,5 @@
 """The page Report: texts, the form, the report from a worker, the same as the command line's."""
 
-import datetime
 import hashlib
 import json
 import re
@@ -14,23 +13,18 @@ from kanon.base.progress import no_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-from kanon.report.rendering import rendered
-from kanon.report.words import ASKED, LONGEST, Words
-from kanon.schema import Role
+from kanon.report.words import ASKED, LONGEST
 from kanon.sources.addresses import Address
-from kanon.studio.jobs.reporting import make_report, origin_of
 from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.report.report_request import form_of, plan_of_report
+from kanon.studio.report.report_request import plan_of_report
 from kanon.studio.report.state import ReportView
-from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.parts import TEXT_TITLES
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support import dashboard as ui
 from support.works import with_fields
 
 REPORT = "pages/report.py"
-DAY = datetime.date(2026, 1, 31)
 MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 HOSTILE = "<script>window.harmed=1</script> **b** $x$ ![x](http://a.invalid/b.png) {{ 7*7 }}"
 OLD = "Settings have changed since this was made; press Make the report to renew it."
@@ -113,23 +107,6 @@ def test_the_command_that_is_shown_makes_the_same_report(
     assert json.loads(files["report-words"]) == {"purpose": HOSTILE}
     if not public:
         assert files["report-csv"].startswith(b'"measure","column","before","after"')
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
-    session = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    for column in session.table.roles:  # as in the papers
-        session = with_role(session, column, Role.QUASI_IDENTIFIER)
-    plan = plan_of_report(session)
-    path, out = tmp_path / "plan.json", tmp_path / "report.html"
-    path.write_text(plan.to_json(), "utf-8")
-    assert main(["report", str(path), "--table", str(adult_path), "--out", str(out)]) == 0
-    content, name = plan.model_dump(mode="json"), session.table.file.name
-    report = make_report(no_progress, content, session.table.records, name, origin_of(session), DAY)
-    assert report.records == 30_162 and len(report.hierarchies) == 9
-    page = rendered(form_of(session, report, Words()))
-    assert same_but_for_the_day(page, out.read_bytes())
 
 
 @pytest.mark.nightly

@@ -16,7 +16,6 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.jobs.comparison import as_compared, lacking, made_of, outlook, planned
 from kanon.studio.jobs.configurations import (
-    algorithms_offered,
     compared_strategies,
     incomparable,
     strategies_offered,
@@ -187,12 +186,6 @@ def test_algorithms_are_lines_with_their_own_choices(work):
     assert outlook(with_fields(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
 
 
-def test_levels_are_for_one_k_and_no_line(work):
-    assert "levels" not in algorithms_offered()
-    lines = wanted_lines(with_fields(work, algorithm="levels"))
-    assert {line.configuration.algorithm for line in lines} == {"gaa"}
-
-
 def test_a_picked_node_is_forgotten_with_its_levels(work):
     columns = work.table.quasi_identifiers
     top = {column: work.table.trees[column].height - 1 for column in columns}
@@ -290,17 +283,6 @@ def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
     )
 
 
-def test_a_yardstick_that_nobody_sees_measures_nothing(work):
-    changed = edited(kept(work))
-    hidden = with_fields(
-        changed,
-        yardstick="before",
-        pinned=tuple(replace(one, shown=False) for one in changed.kept.pinned),
-    )
-    assert yardsticks(hidden) == []
-    assert all(line.yardstick is None for line in wanted_lines(hidden))
-
-
 def drawn_as(work, metric):
     """The same with the weights of a metric drawn on every hierarchy."""
     return with_drawn_weights(work, metric, work.table.quasi_identifiers)
@@ -319,15 +301,6 @@ def test_drawn_weights_that_measure_are_part_of_a_run(work):
     as_ncp = found.comparison.at("alteration_ncp", [3])[2, 0, 0]
     assert by_custom[0] == pytest.approx(as_total), "the weights of now"
     assert by_custom[2] == pytest.approx(as_ncp), "the weights of then"
-
-
-def test_a_what_if_leaves_out_what_was_not_measured(work):
-    bare = kept(work, title="bare")
-    weighted = with_fields(drawn_as(bare, "ncp"), yardstick=None, compared=("ncp", "custom"))
-    before, _ = run(weighted)
-    after, _ = run(drawn_as(before, "total"))
-    both = outlook(before).comparison, outlook(after).comparison
-    assert before_and_after(*both, 3).index.tolist() == ["ncp"]
 
 
 def test_names_of_what_is_kept(work):
@@ -493,14 +466,6 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert again.kept.pinned[0].findings == tuple(
         found for found in moved.kept.pinned[0].findings if found.kind != "new-categories"
     )
-
-
-def test_new_categories_are_known_while_both_tables_are_there(work):
-    column = work.table.sensitive_columns[0]
-    table = next_month(work, **{column: ["unheard of", *work.table.records.frame[column][1:]]})
-    (found,) = carried(kept(work), table).kept.pinned[0].findings
-    assert (found.kind, found.column, found.stops) == ("new-categories", column, False)
-    assert "fits this table" in carried(kept(work), table).message.notice
 
 
 def test_a_plan_for_other_columns_is_not_used(work):

@@ -88,18 +88,6 @@ def test_what_changed_in_the_worked_table(start):
 
 
 @pytest.mark.nightly
-def test_several_sensitive_columns_and_suppressed_records(start):
-    at = ui.with_people(start(ui.DATA))
-    for column, role in (("name", "identifier"), ("age", "quasi-identifier"), ("zip", "sensitive"),
-                         ("sex", "quasi-identifier"), ("disease", "sensitive")):  # fmt: skip
-        ui.give_role(at, column, role)
-    at = ui.go(ui.anonymised(at), UTILITY)
-    assert not ui.problems(at)
-    named = set(overview_shown(at)["Measure"])
-    assert {f"Classification metric (CM): {column}" for column in ("zip", "disease")} <= named
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", ["mondrian", "datafly"])
 def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     at = start(sample="hospital")

@@ -62,21 +62,6 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
 
 
-@pytest.mark.nightly
-def test_another_k_and_another_metric_have_bounds_of_their_own(start):
-    at = ui.settled(ui.anonymised(start()))
-    first = said(at)
-    at.select_slider(key="run-k").set_value(3)
-    ui.settled(ui.go(at))
-    assert said(at) == [expected(at)] != first and "at k = 3" in said(at)[0]
-    ui.choose(at, "run-metric", "distortion")
-    ui.settled(ui.anonymised(at))
-    assert "as Distortion counts" in said(at)[0]
-    assert len(ui.work(at).findings.bounds) == 3
-    ui.choose(at, "run-metric", "nllm")
-    assert said(at), "the old result says its own, faded"
-
-
 def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
     at = ui.anonymised(start())
     assert not said(at) and not ui.work(at).findings.bounds
@@ -88,17 +73,6 @@ def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for)
     assert "The search for a lower bound was cancelled; nothing was changed." in ui.infos(at)
     ui.settled(ui.press(at, ASK))
     assert said(at) == [expected(at)] and ASK not in ui.button_labels(at)
-
-
-@pytest.mark.nightly
-def test_what_was_found_quickly_can_be_searched_for_closely(start):
-    at = ui.settled(ui.anonymised(start(sample="census")))
-    (sentence,) = said(at)
-    plan = plan_of(ui.work(at))
-    done = run(plan, ui.work(at).table.records)
-    quick = lower_bound(done.prepared.task_of_bound(), closely=False)
-    assert sentence == OptimalityGap.of(done, quick).sentence
-    assert ui.button(at, CLOSER) and "The search takes about a minute." in ui.captions(at)
 
 
 @pytest.mark.nightly

@@ -2,7 +2,6 @@
 
 import string
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -29,7 +28,7 @@ from kanon.studio.session.hierarchy_choices import (
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.table_state import LEAST, STEPS
+from kanon.studio.session.table_state import LEAST
 from kanon.studio.widgets import tree_edits
 from support.random_tables import examples
 from support.works import with_fields
@@ -139,12 +138,6 @@ def test_a_change_after_an_undo_leaves_nothing_to_redo(work):
     work = ask(ask(work, "undo"), "group", nodes=["Dog"], name="two")
     assert work.table.histories["animal"].future == ()
     assert len(work.table.histories["animal"].past) == 1
-
-
-def test_the_past_is_bounded(work):
-    for step in range(STEPS + 5):
-        work = with_builder(work, "animal", "suppression", {"x": str(step)})
-    assert len(work.table.histories["animal"].past) == STEPS
 
 
 def test_of_large_trees_fewer_steps_are_kept(work, monkeypatch):
@@ -335,12 +328,6 @@ def test_a_composed_metric_can_be_used_and_removed():
     assert plan_of(work).metric.intermediate == "levels"
     gone = without_composed(work, "my own")
     assert gone.settings.metric == "nllm" and gone.compare.compared == ("ncp",) and plan_of(gone)
-
-
-def test_an_unchanged_choice_is_not_a_step(work):
-    again = ask(work, "rename", node="*", name="*")
-    assert len(again.table.history("animal").past) == len(work.table.history("animal").past)
-    assert np.array_equal(tree(again).parent, tree(work).parent)
 
 
 # --- what makes a result outdated -------------------------------------------------------------
