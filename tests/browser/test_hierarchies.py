@@ -621,7 +621,7 @@ def sums(page, metric):
 
 
 @pytest.mark.nightly
-def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
+def test_a_cell_of_the_matrix_lights_up_its_path(server, page):
     open_data(page, server, educated())
     by.go(page, "Metrics")
     labels = read_hierarchy(PAPERS).hierarchy.labels
@@ -647,26 +647,6 @@ def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
         page.get_by_role("radio", name="Difference", exact=True).click()
     expect(page.locator(".st-key-costs .heatmaplayer image")).to_have_count(1)
     expect(page.locator(".st-key-costs")).to_contain_text("NLLM minus Total")
-
-    levels = page.get_by_role("combobox", name="What a rise counts")
-    by.choose(page, levels, "levels")
-    by.choose(page, page.get_by_role("combobox", name="times, per attribute"),
-              "w2: flat hierarchies weigh more")  # fmt: skip
-    name = page.get_by_role("textbox", name="Name", exact=True)
-    name.fill("nllm")
-    with by.answered(page):
-        by.button(page, "Keep it").click()
-    expect(page.get_by_role("alert").first).to_contain_text("is taken")
-    expect(name).to_have_value("nllm")
-    name.fill("mine")
-    with by.answered(page):
-        by.button(page, "Keep it").click()
-    expect(page.get_by_text("can now be chosen").first).to_be_visible()
-    by.choose_behind(page, page.get_by_role("button", name="Loss: NLLM", exact=True), "mine")
-    expect(page.get_by_role("button", name="Loss: mine", exact=True)).to_be_visible()
-    by.go(page, "Compare")
-    by.compare(page)
-    expect(page.get_by_role("rowheader", name="mine").first).to_be_visible()
 
 
 # --- the tree as a table --------------------------------------------------------------------

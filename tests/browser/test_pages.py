@@ -6,9 +6,7 @@ import csv
 import filecmp
 import io
 import os
-import random
 import re
-import secrets
 import subprocess
 import sys
 import time
@@ -19,7 +17,6 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from kanon.metrics import METRICS, PUBLISHED
 from support import browser as by
 
 pytestmark = pytest.mark.browser
@@ -223,140 +220,10 @@ def read_semicolons(path):
     return pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
 
 
-# --- a table that no code knows -------------------------------------------------------------
-class Unknown:
-    """A table, its roles and its hierarchies, all invented on the spot."""
-
-    def __init__(self, seed):
-        self.rng = random.Random(seed)
-        self.used = set()
-        self.records = self.rng.randint(300, 600)
-        self.columns, self.how, self.allowed = {}, {}, {}
-        kinds = ["numbers", "codes", "groups"]
-        kinds += self.rng.sample(["few", "groups"], self.rng.randint(0, 2))
-        for kind in kinds:
-            getattr(self, kind)(self.name())
-        self.identifier, self.sensitive = self.name(), self.name()
-        cells = {
-            self.identifier: [self.word() for _ in range(self.records)],
-            self.sensitive: self.rng.choices([self.word() for _ in range(4)], k=self.records),
-            **self.columns,
-        }
-        order = self.rng.sample(list(cells), len(cells))
-        self.table = pd.DataFrame({name: cells[name] for name in order})
-
-    def word(self):
-        while True:
-            letters = "".join(self.rng.choices("abcdefghijklmnoprstuvwzäøñ", k=9))
-            if letters not in self.used:
-                self.used.add(letters)
-                return letters
-
-    def name(self):
-        first, second = self.word(), self.word()[:4]
-        return self.rng.choice([first, f"{first}-{second}", f"{first} {second}", f"{first}_x"])
-
-    def numbers(self, name):
-        low, narrow = self.rng.randint(-40, 4000), self.rng.choice([2, 5, 10])
-        wide = narrow * self.rng.choice([2, 3, 5])
-        values = [str(low + self.rng.randint(0, 4 * wide)) for _ in range(self.records)]
-        self.columns[name] = values
-        self.how[name] = ("Intervals", {"Widths": f"{narrow}, {wide}"})
-
-        def fits(old, new):
-            found = re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)", new)
-            bounds = found and (int(found[1]), int(found[2]))
-            return new in (old, "*") or (
-                bounds
-                and bounds[0] <= int(old) <= bounds[1]
-                and bounds[1] - bounds[0] + 1 in (narrow, wide)
-            )
-
-        self.allowed[name] = fits
-
-    def codes(self, name):
-        values = [f"{self.rng.choice('ABC')}{self.rng.randint(1000, 1400)}" for _ in range(60)]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        self.how[name] = ("Mask characters", {"Characters kept": "3, 1"})
-        self.allowed[name] = lambda old, new: (
-            new in (old, old[:3] + "**", old[:1] + "****", "*")
-        )  # fmt: skip
-
-    def groups(self, name):
-        values = [self.word() for _ in range(self.rng.randint(6, 14))]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        size, top = self.rng.randint(2, 4), self.word()
-        parents = [self.word() for _ in range(len(values) // size + 1)]
-        lines = [[value, parents[i // size], "*"] for i, value in enumerate(values)]
-        lines.append([top, parents[0], "*"])  # a value that does not occur
-        self.how[name] = ("From a file", "".join(";".join(line) + "\n" for line in lines))
-        above = ancestors(lines)
-        self.allowed[name] = lambda old, new: new in above[old]
-
-    def few(self, name):
-        values = [self.word() for _ in range(self.rng.randint(2, 5))]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        self.how[name] = ("All or nothing", {})
-        self.allowed[name] = lambda old, new: new in (old, "*")
-
-
 def line_of(page, column):
     """The controls in the line of a column, below its select boxes."""
     label = by.named(page, "combobox", "Hierarchy of %s", column)
     return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
-
-
-@pytest.mark.nightly
-def test_a_table_that_no_code_knows(server, page):
-    seed = int(os.environ.get("KANON_SEED") or secrets.randbelow(2**32))
-    print(f"KANON_SEED={seed}")
-    made = Unknown(seed)
-    separator = made.rng.choice([",", ";", "\t"])
-    content = made.table.to_csv(index=False, sep=separator).encode()
-    by.open_data(page, server)
-    by.upload(page, by.in_memory("unknown.csv", content), str(made.records))
-    roles = {made.identifier: "identifier", made.sensitive: "sensitive"}
-    for column in made.table:
-        by.give_role(page, column, roles.get(column, "quasi-identifier"))
-    for column, (builder, typed) in made.how.items():
-        by.build(page, column, builder)
-        if isinstance(typed, str):
-            choose, another = (
-                by.named(page, "button", f"{which} file for %s", column)
-                for which in ("Choose a", "Another")
-            )
-            choose.or_(another).click()
-            popover = page.get_by_test_id("stPopoverBody")
-            with by.answered(page):
-                popover.locator('input[type="file"]').set_input_files(
-                    by.in_memory("tree.csv", typed.encode())
-                )
-            expect(page.get_by_text("tree.csv: ").last).to_be_attached()
-            page.keyboard.press("Escape")
-            expect(popover).to_have_count(0)
-        else:
-            for label, text in typed.items():
-                by.type_in(page, line_of(page, column).get_by_label(label), text)
-    expect(page.get_by_role("alert")).to_have_count(0)
-    by.go(page, "Anonymise")
-    metric = METRICS[made.rng.choice([*PUBLISHED])].card.title
-    by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), metric)
-    by.anonymise(page)
-    k = made.rng.randint(2, 9)
-    by.to_k(page, k)
-    with by.answered(page):  # lined up with the table below
-        page.get_by_text("Keep the table's order of rows").click()
-    released = read(by.download(page, "Released table").path())
-    assert set(released) == set(made.table) - {made.identifier}
-    assert len(released) == made.records
-    assert list(released[made.sensitive]) == list(made.table[made.sensitive])
-    assert released.groupby(list(made.columns)).size().min() >= k
-    text = released.to_csv()
-    assert not any(person in text for person in made.table[made.identifier])
-    for column, fits in made.allowed.items():
-        pairs = set(zip(made.table[column], released[column], strict=True))
-        assert {pair for pair in pairs if not fits(*pair)} == set(), column
-    assert (released[list(made.columns)] != made.table[list(made.columns)]).any(axis=None)
 
 
 # --- without a mouse ------------------------------------------------------------------------

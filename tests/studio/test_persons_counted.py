@@ -2,22 +2,15 @@
 
 import datetime
 import json
-import re
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.algorithms import gaa
-from kanon.base.formatting import percent
 from kanon.cli.main import main
-from kanon.learning.disclosure import disclosed
-from kanon.plan import Plan
 from kanon.report.contents import gather
-from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.utility.representation import disclosure_sentence
 from support import dashboard as ui
 
 KNOWN = ["town", "job", "age"]
@@ -127,42 +120,6 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     assert not [one for one in ui.problems(at) if "without a value" in one]
     lines = [one.value.replace("\u202f", " ") for one in at.markdown]
     assert any(f"of the {len(kept)} records" in one for one in lines)
-
-
-def test_what_utility_says_of_the_shares_is_of_records(table):
-    """Whoever has several records is attacked in each: counted row by row."""
-    nodes = {
-        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in KNOWN
-    }
-    columns = {**nodes, "ill": {"role": "sensitive"}, "patient": {"role": "identifier"}}
-    plan = Plan.from_content({
-        "version": 2, "columns": columns, "person": "patient", "read": {"missing": "as-value"},
-        "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 3}],
-    })  # fmt: skip
-    prepared = prepare(plan, table)
-    recoding = gaa.anonymise(prepared.task())
-    rows = prepared.source.release(recoding)[KNOWN].fillna("(missing)").astype(str)
-    own = table[KNOWN].fillna("(missing)").astype(str)
-    fits = {}  # per column and value: the rows whose released value and share allow it
-    for column in KNOWN:
-        for value in own[column].unique():
-            there = (own[column] == value).groupby([rows[one] for one in KNOWN]).transform("any")
-            fits[column, value] = there & rows[column].isin([value, "*"])
-    sure, certain, right = [], [], []
-    for place, known in enumerate(own.to_dict("records")):
-        matches = np.logical_and.reduce([fits[each] for each in known.items()])
-        shares = table["ill"][matches].value_counts(normalize=True)
-        best = shares[shares == shares.max()].index
-        sure.append(shares.max())
-        certain.append(shares.max() == 1)
-        right.append((table["ill"].iloc[place] in best) / len(best))
-    numbers = disclosed(recoding, "ill")
-    assert numbers.shares.sureness == pytest.approx(np.mean(sure))
-    assert numbers.shares.right == pytest.approx(np.mean(right))
-    said = disclosure_sentence(numbers, "ill", 0)
-    share = percent(100 * np.mean(certain))
-    assert re.search(rf"certain of \*\*{share}\*\* \([^)]*\) of the records", said)
-    assert "persons" not in said
 
 
 def test_what_the_commands_say(tmp_path, capsys, table):

@@ -149,34 +149,6 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert ui.numbers(at)["Smallest group"] == smallest
 
 
-@pytest.mark.nightly
-def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
-    at = anonymised(opened(start(ui.DATA), people))
-    written(at, folder / "out.csv")
-    there = pd.read_csv(folder / "out.csv", dtype=str)
-    other = start(ui.DATA)
-    ui.enter(
-        other,
-        other.file_uploader(key=f"upload-{ui.work(other).version}"),
-        ("people.parquet", people.read_bytes(), "text/plain"),
-    )
-    other.radio[0].set_value("drop-records")
-    anonymised(ui.go(other))
-    result = ui.work(other).findings.result
-    here = result.release(5).released()
-    columns = list(here.columns)
-    assert list(there.columns) == columns
-    rows = [one[columns].astype(str).to_numpy().tolist() for one in (here, there)]
-    assert rows[0] == rows[1], "in the same order"
-    (box,) = [one for one in at.checkbox if one.label == "Keep the table's order of rows"]
-    box.check()
-    ui.go(at)
-    written(at, folder / "kept.csv")
-    kept = pd.read_csv(folder / "kept.csv", dtype=str)[columns].to_numpy().tolist()
-    assert kept != rows[1] and sorted(kept) == sorted(rows[1])
-    assert ui.numbers(at) == ui.numbers(other)
-
-
 # --- every page -----------------------------------------------------------------------------
 def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_once(start, people):
     at = opened(start(ui.DATA), people)

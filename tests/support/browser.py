@@ -444,22 +444,6 @@ def renew(page: Page) -> None:
     wait_for_result(page)
 
 
-def to_k(page: Page, k: int) -> None:
-    """Move the slider with the arrow keys until it stands at k."""
-    slider = page.get_by_role("slider")
-    slider.focus()
-    for _ in range(200):
-        now = int(re.sub(r"\D", "", page.get_by_role("heading", level=1).inner_text()))
-        if now == k:
-            idle(page)
-            return
-        slider.press("ArrowRight" if now < k else "ArrowLeft")
-        expect(page.get_by_role("heading", level=1)).not_to_have_text(
-            re.compile(rf"k = {now:,} cost".replace(",", "\u202f"))
-        )
-    raise AssertionError(f"the slider does not reach {k}")
-
-
 def download(page: Page, label: str, ends: str = "", unlike: Download | None = None) -> Download:
     """Press a download button and wait for the file.
 

@@ -1,7 +1,5 @@
 """The board on the page Compare: arranged, saved and loaded, driven by AppTest."""
 
-import json
-
 import pytest
 
 from kanon.charts.layout import COSTS, Layout, Panel
@@ -90,21 +88,6 @@ def test_some_configurations_can_be_chosen_for_a_panel(board):
     assert work(board).table.origin == "census" and work(board).compare.layout == layout
 
 
-@pytest.mark.nightly
-def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
-    kind_of(board, 0).set_value("Cost matrix of a column")
-    go(board)
-    panel = work(board).compare.layout.panels[0]
-    assert panel.column in work(board).table.quasi_identifiers and panel.metric == "nllm"
-    assert titles(board)[0] == f"{panel.column}: NLLM"
-    other = work(board).table.quasi_identifiers[-1]
-    board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
-    go(board)
-    board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
-    assert titles(go(board))[0] == f"{other}: Total"
-    assert not problems(board)
-
-
 def test_a_panel_fills_the_screen_and_comes_back(board):
     at = shown(board, Layout((*COSTS.panels, Panel("matrix", column="age", metric="ncp"))))
     whole = told_to_cursor(at)
@@ -141,24 +124,6 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     assert kind_of(board, 1).value == ("matrix", ""), "what another table lacks"
     assert [panel["kind"] for panel in told_to_cursor(board)["panels"]][1] == "still"
     assert not problems(board)
-
-
-@pytest.mark.nightly
-def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
-    assert len(board.get("plotly_chart")) == 1
-    board.session_state["board-larger"] = True
-    go(board)
-    assert len(board.get("plotly_chart")) == 3
-    board.selectbox(key="board-larger-0").set_value("alteration_llm")
-    go(board)
-    board.selectbox(key="board-larger-1").set_value("min_k")
-    go(board)
-    assert work(board).compare.larger == ("alteration_llm", "min_k")
-    _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
-    assert "Alteration measured by LLM" in multiples["layout"]["title"]["text"]
-    assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
-    board.button_group(key="compare-metrics").set_value(["ncp"])
-    assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"
 
 
 @pytest.mark.nightly

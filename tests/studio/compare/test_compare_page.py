@@ -162,26 +162,6 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     assert any("needs two lines" in one.value for one in at.info)
 
 
-@pytest.mark.nightly
-def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
-    at = start()
-    ui.choose(at, "run-algorithm", "gaa-small")
-    at.number_input(key=ui.frame_k(at)).set_value(6)
-    compared(pick(ui.go(ui.go(at), ui.COMPARE), "ncp", "total"))
-    n = ui.work(at).table.records.n_records
-    expected = sorted({*(k for k in PAPER_K if k < n), 6, n})
-    assert ui.told_to_cursor(at)["ks"] == expected and ui.told_to_cursor(at)["k"] == 6
-    at.number_input(key=ui.frame_k(at)).set_value(8)
-    nearest = ui.work(at).findings.comparison.comparison.nearest(8)
-    assert ui.told_to_cursor(ui.go(at))["k"] == nearest, "the nearest that was run"
-    assert any("each k is a run of its own" in one.value for one in at.markdown)
-    assert not any("serves every k**" in one.value for one in at.markdown)
-    assert not ui.problems(at) and len(at.table) == 2
-    at = ui.with_people(start(ui.DATA), ui.PEOPLE.head(2))
-    compared(at)
-    assert not ui.problems(at) and any("two k at least" in one.value for one in at.info)
-
-
 def test_what_cannot_be_compared_is_said(start):
     at = start(ui.DATA)
     for column in [

@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-from dataclasses import replace
-from datetime import date
 
 import pandas as pd
 import pytest
@@ -15,16 +13,7 @@ from kanon.errors import PlanError
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.decision import with_context
 from kanon.studio.decide.state import DecideView
-from kanon.studio.jobs.reporting import make_report
 from kanon.studio.jobs.upload import people_request
-from kanon.studio.privacy.attacker import without_population
-from kanon.studio.report.report_request import (
-    context_of_report,
-    outdated_report,
-    people_of_report,
-    plan_of_report,
-)
-from kanon.studio.report.state import ReportView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support import dashboard as ui
@@ -161,34 +150,6 @@ def load(at, content):
 
 
 # --- the report and the project -----------------------------------------------------------------
-def test_a_report_is_outdated_under_another_population_but_not_under_the_same_file(start):
-    at = start()
-    begun = ui.work(at)
-    rows = begun.table.records.frame[begun.table.quasi_identifiers]
-    files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
-
-    def beside(content, work):
-        return with_people(work, content)
-
-    asked = with_context(begun, Context(release="research", attacker="journalist"))
-    asked = beside(
-        files[0], with_fields(asked, view=replace(asked.view(ReportView), in_context=True))
-    )
-    purpose, people = context_of_report(asked)
-    plan = plan_of_report(asked).model_dump(mode="json")
-    given = (plan, asked.table.records, "hospital.csv", None, date(2026, 1, 31))
-    report = make_report(no_progress, *given, purpose.content, people)
-    made = with_fields(asked, reported=report, reported_people=people_of_report(asked))
-    assert report.decision.reached.population and not outdated_report(made)
-    assert not outdated_report(beside(files[0], made)), "loaded once more"
-    assert outdated_report(beside(files[1], made))
-    gone = without_population(made)
-    assert outdated_report(gone)
-    at.session_state[ui.WORK] = gone
-    ui.go(at, "pages/report.py")
-    assert not at.exception and "--population people.csv" in at.code[0].value
-    known = with_context(made, Context(release="research"))
-    assert outdated_report(known) and people_of_report(known) is None
 
 
 @pytest.mark.nightly

@@ -104,10 +104,3 @@ def test_the_picture_says_what_was_found(start):
     band = figure.data[0]
     assert list(band.y) == [*greatest.curve["k"], greatest.curve["k"].iloc[-1]]
     assert figure.layout.yaxis.type == "log" and figure.layout.yaxis.title.text.startswith("k: ")
-
-
-def test_where_k_is_chosen_it_says_what_to_expect(start):
-    at = start()
-    ui.choose(at, "run-strategy", "k")
-    (chosen,) = [box for box in at.selectbox if box.key == "run-strategy"]
-    assert "S1 reached a larger k" in chosen.help

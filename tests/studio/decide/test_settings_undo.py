@@ -6,8 +6,6 @@ from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, with_own
-from kanon.schema import Role
-from kanon.studio.data.singling_out import can_be_undone, with_sets_of
 from kanon.studio.decide.advice import with_proposal
 from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
@@ -17,7 +15,7 @@ from kanon.studio.session.table_loading import reread, sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.requirements import whole_table
 from support import dashboard as ui
-from support.visits import VISITS, known
+from support.visits import known
 from support.works import value_of, with_fields
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
@@ -99,16 +97,6 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
 
-def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_hand(begun):
-    given = with_sets_of(begun, ["disease"], Role.QUASI_IDENTIFIER)
-    assert can_be_undone(given)
-    by_hand = with_fields(given, roles={**given.table.roles, "disease": Role.INSENSITIVE})
-    assert not can_be_undone(by_hand), "neither what it was, nor what it became"
-    plain = with_fields(given, models=())
-    opened = opened_project(plain, saved_project(plain).encode())
-    assert opened.table.roles == plain.table.roles and not can_be_undone(opened)
-
-
 # --- what no release reaches -------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
@@ -149,11 +137,3 @@ def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     ui.press(at, USE)
     ui.choose(at, "frame-sample", "voters")
     assert not ui.work(at).view(DecideView).taken, "another table has no way back"
-
-
-def test_too_many_persons_are_said_as_persons(start):
-    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(VISITS, "csv"))
-    at.session_state[ui.WORK] = with_fields(ui.work(at), person="patient")
-    ui.go(at, DECIDE)
-    lines = [one.value for one in at.markdown if "the table is about" in one.value]
-    assert lines == 3 * ["No release reaches that: the table is about 6 persons."]

@@ -14,7 +14,6 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
-from kanon.teaching.hints import hint
 from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
 from support import dashboard
@@ -122,19 +121,6 @@ def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     assert not set(found.sentences) & {text.replace("\\", "") for text in texts(at)}
 
 
-def test_levels_show_the_table_that_they_make(page):
-    at = to(page, "levels")
-    assert any("6 classes" in text and "6 too small" in text for text in texts(at))
-    best = SOLUTIONS["levels"]
-    for number, level in enumerate(best.values()):
-        at = dashboard.enter(at, at.number_input(key=key(at, "level", "levels", number)), level)
-    assert attempt(at).answers["levels"] == best
-    assert any("alteration **6 of 12 = 50.0 %**" in text for text in texts(at))
-    cells = [str(cell) for cell in at.table[0].value["race"]]
-    assert cells == ["mammals"] * 6
-    assert said(press(at, "Check")) == [marked("levels", best)] and at.success
-
-
 @pytest.mark.nightly
 def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     at = to(page, "animals")
@@ -226,19 +212,6 @@ def test_answers_to_another_set_change_nothing(page):
         f"'First steps in k-anonymity', is '{SET.fingerprint}'."
     ]
     assert attempt(at) is before and view(at).student == ""
-
-
-def test_a_hint_comes_before_the_answer_and_goes_with_it(page):
-    at = to(page, "animals")
-    (question,) = [each for each in SET.questions if each.id == "animals"]
-    table = SET.table_of(question)
-    at = press(at, "Hint")
-    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, None)]
-    for column in (1, 1):
-        at = dashboard.click(at, at.button(key=f"exercise-raise-{column}"))
-    now = attempt(at).answers["animals"]
-    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, now)]
-    assert not press(at, "Hide the hint").info
 
 
 # --- an exam --------------------------------------------------------------------------------
@@ -416,15 +389,6 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
         for text in theirs
         if not text.startswith(ours) and re.search(r"(?<!\\)[<>$`!_\[\]]", text)
     ]
-
-
-def test_answers_to_one_set_wait_while_another_is_open(page):
-    at = to(page, "count")
-    at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), 2.0)
-    at = load_set(at, json.dumps(strange_set()).encode())
-    assert not any("of 22 points" in text for text in texts(at))
-    at = press(at, "Back to the set that comes with kanon")
-    assert attempt(at).answers == {"count": 2} and any("of 22 points" in text for text in texts(at))
 
 
 # --- a teacher ------------------------------------------------------------------------------

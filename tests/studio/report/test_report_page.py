@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -238,23 +237,6 @@ def test_a_report_is_made_read_and_outdated(start):
 
 
 # --- what stands in the way -------------------------------------------------------------------
-def test_a_column_without_a_usable_hierarchy_is_named(start):
-    at = ui.with_people(start(ui.DATA))
-    ui.give_role(at, "age", "quasi-identifier")
-    ui.go(at, "pages/hierarchies.py")
-    at.session_state[ui.WORK] = with_fields(
-        ui.work(at),
-        choices={
-            **ui.work(at).table.choices,
-            "age": replace(ui.work(at).table.choices["age"], plan=None),
-        },
-    )
-    ui.go(at, REPORT)
-    assert "'age' has no usable hierarchy yet." in [
-        one.replace("\\", "") for one in ui.warnings(at)
-    ]
-    ui.press(at, "Make the report")
-    assert ui.problems(at) == ["'age' has no usable hierarchy yet; see the page Hierarchies."]
 
 
 def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
@@ -320,14 +302,3 @@ def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     ui.choose(at, "frame-sample", "animals-v21")
     assert all(field_of(at, name).value == "" for name in ASKED)
     assert ui.work(at).findings.reported is None and not ui.work(at).purpose.texts
-
-
-def test_a_project_brings_texts_back():
-    texts = {"title": HOSTILE, "remarks": "one\ntwo"}
-    before = with_fields(sample_work("hospital"), texts=texts)
-    saved = saved_project(before)
-    after = opened_project(sample_work("hospital"), saved.encode())
-    assert after.purpose.texts == texts and saved_project(after) == saved
-    older = json.loads(saved)
-    del older["words"]
-    assert opened_project(before, json.dumps(older).encode()).purpose.texts == texts

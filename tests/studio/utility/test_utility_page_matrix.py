@@ -10,13 +10,9 @@ import pytest
 from kanon.charts.representation import MOST_CLASSES, MOST_NODES, ShownPart, representation_chart
 from kanon.hierarchy.build import suppression
 from kanon.learning.representations import REPRESENTATIONS, represent
-from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
 from support import dashboard as ui
 from support.works import with_fields
@@ -74,22 +70,6 @@ def test_every_representation_is_drawn_and_said(opened):
     assert "**50.0 %** (as without the shares) sure of the person's disease" in sentence
 
 
-def test_the_attribute_is_chosen_and_stays(opened):
-    at = opened("hospital")
-    key = f"utility-matrix-attribute-{ui.work(at).version}"
-    ui.enter(at, at.selectbox(key=key), "age")
-    assert ui.work(at).view(UtilityView).attribute == "age" and "age, oneClass" in heat_map(at)
-    pick(at, "fillChild")
-    assert "age, fillChild" in heat_map(at)
-    pick(at, None)
-    assert ui.work(at).view(UtilityView).representation == "fillChild", "chosen again"
-    at.session_state[ui.WORK] = with_fields(
-        ui.work(at), view=replace(ui.work(at).view(UtilityView), attribute="disease")
-    )
-    ui.go(at)  # a column that is no quasi-identifier, chosen in another part
-    assert at.selectbox(key=key).value in ("age", "zip", "sex") and not ui.problems(at)
-
-
 @pytest.mark.nightly
 def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
     at = opened("animals-v21", representation="proportional")
@@ -125,33 +105,6 @@ def test_large_trees_show_what_most_records_have():
     assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
     # Every outlined node is a column, and filled.
     assert (shown.entries[np.arange(MOST_CLASSES), shown.released] == 1).all()
-
-
-def test_groups_are_among_the_rows():
-    recoding = flat_release(30, 4)
-    shown = ShownPart.of(recoding, represent("oneClass", recoding), 0)
-    assert "*" in [shown.labels[column] for column in shown.released]
-    assert len(shown.classes) == MOST_CLASSES == len(set(shown.classes.tolist()))
-
-
-def test_ranges_are_shown_as_what_covers_them():
-    table = sample_work("hospital").table.records.frame[["age", "zip"]]
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {name: {"role": "quasi-identifier"} for name in table.columns},
-            "algorithm": {"name": "mondrian"},
-            "privacy": [{"model": "k-anonymity", "k": 4}],
-        }
-    )
-    recoding = run(plan, table).recoding
-    for name in REPRESENTATIONS:
-        shown = ShownPart.of(recoding, represent(name, recoding), 0)
-        rows = [str(x) for x in shown.classes]
-        assert representation_chart(shown, rows, rows, "title").data[0].z.shape == (
-            shown.entries.shape
-        )
-    assert which_attribute(recoding, "") in ("age", "zip")
 
 
 def test_text_of_the_table_is_no_markup():

@@ -8,7 +8,6 @@ from kanon.algorithms.lower_bound import lower_bound
 from kanon.measures.alteration import value
 from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import prepare, run
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets import lower_bound as widget
 from support import dashboard as ui
@@ -97,18 +96,6 @@ def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypa
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
     assert any("a lower bound is found for up to 3" in one for one in ui.captions(at))
-
-
-def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
-    at = ui.settled(start(LATTICE))
-    (sentence,) = said(at)
-    assert sentence == expected(at, algorithm="optimal")
-    node = dict.fromkeys(ui.work(at).table.trees, 0)
-    ui.change(at, view=LatticeView(node=node))
-    assert not said(at), "the original values are not k-anonymous"
-    ui.go(at, ui.ANONYMISE)
-    ui.settled(ui.anonymised(at))
-    assert len(ui.work(at).findings.bounds) == 1, "the same table, metric and k"
 
 
 @pytest.mark.nightly
