@@ -135,7 +135,6 @@ def compared(comparison, request):
 
 
 def put(page, layout):
-    """Load a layout from a file."""
     field = page.locator('[class*="st-key-board-file-"] input[type="file"]')
     with by.answered(page):
         field.set_input_files(by.in_memory("layout.json", layout.to_json().encode()))
@@ -239,18 +238,15 @@ def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compar
 
 
 def taken(page, key, form):
-    """A picture as it was downloaded, and its name."""
     found = by.taken_away(page, key, form)
     return Path(found.path()).read_bytes(), found.suggested_filename
 
 
 def texts_of(svg):
-    """The texts of a picture, each on its own."""
     return ["".join(one.itertext()) for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 def seen_in(page, where):
-    """The texts that a drawing on the page shows."""
     found = page.locator(f"{where} text").evaluate_all("all => all.map(one => one.textContent)")
     return [text for text in found if text.strip()]
 

@@ -62,7 +62,6 @@ def node(page, label):
 
 
 def press(page, name):
-    """Click on a button of the editor."""
     page.locator(f'[data-do="{name}"]').click()
 
 
@@ -109,7 +108,6 @@ def middle(locator):
 
 
 def drag(page, label, group):
-    """Take a node, and what is selected with it, to a group with the pointer."""
     page.mouse.move(*middle(node(page, label).locator(".label")))
     page.mouse.down()
     page.mouse.move(*middle(node(page, group).locator(".label")), steps=6)
@@ -120,7 +118,6 @@ def drag(page, label, group):
 
 
 def rename(page, label, name):
-    """A double click, and another name typed in place."""
     node(page, label).locator(".label").dblclick()
     expect(page.locator(".inline")).to_be_focused()
     page.keyboard.type(name)
@@ -129,7 +126,6 @@ def rename(page, label, name):
 
 
 def weigh(page, label, weight):
-    """A click on the weight of an edge, and another one typed in place."""
     node(page, label).locator(".weight").click()
     expect(page.locator(".inline")).to_be_focused()
     page.keyboard.type(weight)
@@ -142,7 +138,6 @@ def show_weights(page, of):
 
 
 def step(page, *names):
-    """Press buttons of the editor one after the other, each after the answer to the last."""
     for name in names:
         with edited(page):
             press(page, name)
@@ -165,7 +160,6 @@ def drawn(page):
 
 
 def parents(tree):
-    """The parent of each node of a hierarchy, by label."""
     return {
         label: None if parent < 0 else tree.labels[parent]
         for label, parent in zip(tree.labels, tree.parent.tolist(), strict=True)
@@ -179,7 +173,6 @@ def weights(tree):
 # --- files ----------------------------------------------------------------------------------
 @contextlib.contextmanager
 def popover(page, name):
-    """Open a popover of the page, and close it again."""
     with by.answered(page):
         by.button(page, name).click()
     body = page.get_by_test_id("stPopoverBody").first
@@ -202,7 +195,6 @@ def exported(page):
 
 
 def drop_files(page, *files):
-    """Choose hierarchy files in the popover, and wait for their review."""
     with popover(page, "Files") as body, by.answered(page):
         body.locator('input[type="file"]').set_input_files(list(files))
     expect(page.get_by_role("heading", name="Look through")).to_be_visible()
@@ -277,7 +269,6 @@ def test_education_drawn_with_the_pointer(server, page):
 
 # --- the same without a mouse ---------------------------------------------------------------
 def keyed_to(page, label):
-    """Walk with the arrow keys from the first node to another one."""
     page.keyboard.press("Home")
     for _ in range(list(drawn(page)).index(label)):
         page.keyboard.press("ArrowDown")
@@ -455,7 +446,6 @@ def test_undo_survives_a_page_change_and_quick_fingers(server, page):
 
 
 def refused(page, sentence):
-    """The sentence that is said in place of what was asked for."""
     expect(page.locator(".said.bad")).to_contain_text(sentence)
     by.idle(page)
 
@@ -656,7 +646,6 @@ def cell(page, row, column):
 
 
 def point_at(page, row):
-    """Click on the first cell of a row."""
     grid, chosen = page.get_by_test_id("stDataFrame"), cell(page, row, 0)
     end = time.monotonic() + 10
     while chosen.get_attribute("aria-selected") != "true":
@@ -670,7 +659,6 @@ def point_at(page, row):
 
 
 def retype(page, row, column, text):
-    """Walk from the first cell of a row to another one, and type over it."""
     point_at(page, row)
     for _ in range(column):
         page.keyboard.press("ArrowRight")

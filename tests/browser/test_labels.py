@@ -37,7 +37,6 @@ def readable(page, drawing, texts="svg text"):
 
 
 def hovered(page, row, column):
-    """What a cell says under the pointer is whole."""
     cell = page.locator(".st-key-costs .js-plotly-plot").evaluate(
         """(chart, [row, column]) => {
           const { x, y } = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;

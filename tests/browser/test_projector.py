@@ -49,7 +49,6 @@ def chosen(page, name):
 
 
 def pressed(page, key, number):
-    """At a step, by a key."""
     page.keyboard.press(key)
     expect(page.get_by_role("heading", level=3)).to_contain_text(f"Step {number} of")
     by.idle(page)

@@ -92,7 +92,6 @@ def along(route, every=False):
 
 @pytest.fixture(scope="module")
 def page_of_docs():
-    """What was said, for the page that ``make bad-inputs`` writes."""
     said = {}
     yield said
     if "KANON_WRITE" in os.environ:
@@ -122,7 +121,6 @@ def check(section, case, page_of_docs):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the files are."""
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)
     Path("plan.json").write_text(GOOD.text, "utf-8")
@@ -140,7 +138,6 @@ def files(folder):
 
 # --- the library -------------------------------------------------------------------------------
 def in_library(given, folder):
-    """Do with the library what a case does."""
     match given:
         case TableFile():
             source = Path(given.name) if given.content is None else given.content
@@ -303,7 +300,6 @@ class Session:
         return ui.work(ui.settled(ui.press(self.on(ui.COMPARE), "Compare"))).findings.comparison
 
     def on(self, page):
-        """The session on a page."""
         if page != self.page:
             ui.go(self.at, page)
             self.page = page
@@ -347,7 +343,6 @@ def session(workers):
 
 
 def loaded(session, name, content):
-    """A table, on the page Data."""
     ui.upload(session.on(ui.DATA), name, content)
 
 
@@ -373,7 +368,6 @@ def loaded_tree(session, column, name, content):
 
 
 def built(session, column, builder, typed):
-    """The fields of a builder, on the page Data; they hold what was typed."""
     at = ui.build(session.on(ui.DATA), column, builder, **typed)
     for name, text in typed.items():
         assert at.text_input(key=ui.key_of(at, column, name)).value == text
@@ -381,7 +375,6 @@ def built(session, column, builder, typed):
 
 
 def roles(session, **given):
-    """Roles, on the page Data, and the button on Anonymise."""
     at = session.on(ui.DATA)
     for column, role in given.items():
         ui.give_role(at, column, role)
@@ -390,7 +383,6 @@ def roles(session, **given):
 
 
 def settings(session, models=(), roles=(), **chosen):
-    """Settings that were chosen, and the button on Anonymise."""
     wanted = tuple(KINDS[name](**given) for name, given in models)
     session.begin(models=wanted, **chosen)
     for column, role in dict(roles).items():
@@ -411,21 +403,18 @@ def other_table(session, table, then=None, missing="drop-records"):
 
 
 def missing(session):
-    """Missing cells that count as a value, on the page Data."""
     at = session.on(ui.DATA)
     ui.enter(at, at.radio(key=f"missing-{ui.work(at).version}"), "as-value")
     return {"missing", "choices", "histories"}
 
 
 def person(session, column):
-    """The column that says who a record is about, and the button on Anonymise."""
     session.at.session_state[ui.WORK] = with_fields(ui.work(session.at), person=column)
     ui.settled(ui.press(ui.go(session.on(ui.ANONYMISE)), "Anonymise"))
     return {"person"}
 
 
 def k_of(session, k):
-    """A k in the line at the top, and the button on Anonymise."""
     at = session.on(ui.DATA)
     ui.enter(at, at.number_input(key=ui.frame_k(at)), k)
     ui.press(session.on(ui.ANONYMISE), "Anonymise")
@@ -448,7 +437,6 @@ def parameter(session, model, name, value):
 
 
 def weight(session, text):
-    """How much the column age counts, on the page Metrics; the field holds what was typed."""
     at = session.on(ui.METRICS_PAGE)
     key = f"attribute-weight-{ui.work(at).version}-0-1"
     ui.enter(at, at.text_input(key=key), text)
@@ -456,7 +444,6 @@ def weight(session, text):
 
 
 def metric(session, name):
-    """The name of a composed metric, on the page Metrics; the field holds what was typed."""
     at = session.on(ui.METRICS_PAGE)
     at.text_input(key="compose-name-1").set_value(name)
     ui.press(at, "Keep it")
@@ -464,14 +451,12 @@ def metric(session, name):
 
 
 def plan(session, text):
-    """A plan to import, on the page Compare."""
     at = session.on(ui.COMPARE)
     box = at.file_uploader(key=f"kept-import-{ui.work(at).version}")
     ui.enter(at, box, ("plan.json", text.encode(), "application/json"))
 
 
 def ks(session, text):
-    """Numbers k, on the page Utility; the field holds what was typed."""
     utility = session.before.view(UtilityView)
     learning = replace(utility.learning, ks=text)
     session.begin(view=replace(utility, part="learning", learning=learning))
@@ -497,7 +482,6 @@ def tree_files(session, name, content):
 
 
 def layout(session, content):
-    """A layout of the board, on the page Compare."""
     session.begin(comparison=session.compared)
     at = session.on(ui.COMPARE)
     (box,) = [one for one in at.file_uploader if one.label == "Load a layout"]
@@ -515,7 +499,6 @@ def interval(session, low, high):
 
 
 def population(session, name, content):
-    """A table of the population, on the page Privacy."""
     at = session.on(PRIVACY)
     key = f"privacy-population-{ui.work(at).version}-{ui.work(at).view(PrivacyView).uploads}"
     ui.enter(at, at.file_uploader(key=key), (name, content, "text/plain"))
@@ -523,7 +506,6 @@ def population(session, name, content):
 
 
 def path(session, typed):
-    """A path, on the page Data; the field holds it."""
     at = session.on(ui.DATA)
     key = f"place-{ui.work(at).version}"
     at.text_input(key=key).set_value(typed)
@@ -533,7 +515,6 @@ def path(session, typed):
 
 
 def text_of_report(session, name, text):
-    """A text on the page Report; the field holds what was typed."""
     at = session.on("pages/report.py")
     ui.enter(at, at.text_area(key=f"report-{name}"), text)
     assert at.text_area(key=f"report-{name}").value == text

@@ -52,7 +52,6 @@ def part(at, name):
 
 
 def asked_for(at):
-    """The buttons that ask first."""
     return [one for one in at.button if one.key and one.key.endswith("-ask")]
 
 

@@ -20,7 +20,6 @@ PAGES = [ui.DATA, ui.HIERARCHIES, ui.METRICS_PAGE, ui.ANONYMISE, ui.COMPARE, *OT
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder that tables have to be in."""
     found = tmp_path / "tables"
     found.mkdir()
     monkeypatch.setenv("KANON_TABLES", str(found))
@@ -68,7 +67,6 @@ def destination(at):
 
 
 def written(at, path=None):
-    """Write the release where it is suggested or typed, and wait for it."""
     if path is not None:
         ui.enter(at, destination(at), str(path))
     ui.settled(ui.press(at, "Write the release"))

@@ -222,7 +222,6 @@ WINDOWS: list[Visitor] = []
 
 
 def visit(browser: Browser) -> Visitor:
-    """A fresh window: no session, no cookies, nothing cached."""
     context = browser.new_context(accept_downloads=True, viewport=VIEWPORT, locale="en-GB")
     context.set_default_timeout(30_000)
     context.add_init_script(COUNT_RUNS)
@@ -278,7 +277,6 @@ def _note(visitor: Visitor, message) -> None:
 
 # --- what a user does -----------------------------------------------------------------------
 def idle(page: Page) -> None:
-    """Wait until no script runs."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
 
 
@@ -295,7 +293,6 @@ def answered(page: Page) -> Iterator[None]:
 
 
 def open_start(page: Page, server: Server) -> None:
-    """Open the dashboard and wait for the first result."""
     page.goto(server.url)
     wait_for_result(page)
 
@@ -309,7 +306,6 @@ def open_data(page: Page, server: Server) -> None:
 
 
 def go(page: Page, title: str) -> None:
-    """Follow a link of the navigation."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(QUESTIONS[title])
     idle(page)
@@ -336,7 +332,6 @@ def _chosen(control: Locator, option: str) -> bool:
 
 
 def choose(page: Page, control: Locator, option: str) -> None:
-    """Choose in a select box with the mouse."""
     if _chosen(control, option):
         return
     end, tried = time.monotonic() + 30, False
@@ -370,17 +365,14 @@ def choose_behind(page: Page, opener: Locator, option: str) -> None:
 
 
 def give_role(page: Page, column: str, role: str) -> None:
-    """Give a column a role on the page Data."""
     choose(page, named(page, "combobox", "Role of %s", column), role)
 
 
 def build(page: Page, column: str, builder: str) -> None:
-    """Choose how a column is blurred on the page Data."""
     choose(page, named(page, "combobox", "Hierarchy of %s", column), builder)
 
 
 def type_in(page: Page, control: Locator, text: str) -> None:
-    """Type into a field and confirm."""
     if control.input_value() == text:
         return
     with answered(page):
@@ -397,12 +389,10 @@ def upload(page: Page, file: Path | dict, records: str) -> None:
 
 
 def in_memory(name: str, content: bytes) -> dict:
-    """A file to upload that stands on no disk."""
     return {"name": name, "mimeType": "text/csv", "buffer": content}
 
 
 def button(page: Page, label: str) -> Locator:
-    """The button of that label on the page itself."""
     return page.get_by_test_id("stMain").get_by_role("button", name=label, exact=True)
 
 
@@ -414,7 +404,6 @@ def wait_for_result(page: Page, seconds: float = 120) -> None:
 
 
 def anonymise(page: Page) -> None:
-    """Press the button and wait for the first result of a table."""
     button(page, "Anonymise").click()
     wait_for_result(page)
 
@@ -429,7 +418,6 @@ def compare(page: Page) -> None:
 
 
 def make_report(page: Page) -> None:
-    """Press the button on the page Report and wait for the report."""
     expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
     button(page, "Make the report").click()
     page.get_by_text("In it: your texts").wait_for(timeout=120_000)
@@ -469,7 +457,6 @@ def taken_away(page: Page, chart: str, form: str) -> Download:
 
 
 def tab_to(page: Page, target: Locator, most: int = 120) -> None:
-    """Press the tabulator until a control has the focus."""
     target.wait_for(state="attached")
     for _ in range(most):
         if target.evaluate("one => one === one.getRootNode().activeElement"):
@@ -570,7 +557,6 @@ def chrome(chromium):
 
 @pytest.fixture(scope="session")
 def windows():
-    """Windows that no test uses now; the files of the dashboard are fetched once in each."""
     return []
 
 
@@ -590,8 +576,6 @@ def visitors(windows, request):
 
 @pytest.fixture
 def open_window(chrome, windows, visitors):
-    """Open windows of separate users."""
-
     def opened():
         visitors.append(taken(windows, chrome))
         return visitors[-1].page
@@ -601,7 +585,6 @@ def open_window(chrome, windows, visitors):
 
 @pytest.fixture
 def page(open_window):
-    """The window of one user."""
     return open_window()
 
 

@@ -35,13 +35,11 @@ ENTROPY, T = "entropy-l-diversity", "t-closeness"
 
 # --- what a user does and sees --------------------------------------------------------------
 def add(at, name):
-    """Require a model beside k; returns it."""
     ui.choose(at, f"model-add-{ui.work(at).version}-{len(ui.work(at).settings.models)}", name)
     return ui.work(at).settings.models[-1]
 
 
 def set_part(at, model, part, value):
-    """Type a parameter of a model, or choose its distance or column."""
     key = key_of_model(ui.work(at), model, part)
     one = at.selectbox(key=key) if isinstance(value, str) else at.number_input(key=key)
     return ui.enter(at, one, value)
@@ -70,12 +68,10 @@ def checked(at):
 
 
 def popovers(at):
-    """What the closed popovers say."""
     return [one.proto.popover.label.replace("\\", "") for one in at.get("popover")]
 
 
 def released(at):
-    """The release that the page offers."""
     found = ui.work(at).findings.result
     return found.release(found.k_for(ui.work(at).settings.k)).released()
 

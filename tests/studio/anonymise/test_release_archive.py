@@ -30,7 +30,6 @@ def quick(monkeypatch):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """The folder of the record."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path
 

@@ -21,7 +21,6 @@ def board(start):
 
 
 def shown(at, layout):
-    """The board with a layout that somebody chose before."""
     at.session_state["kanon-work"] = with_fields(work(at), layout=layout)
     return go(at)
 

@@ -19,7 +19,6 @@ COMPARISON_OUTDATED = "Settings have changed since this was made; press Compare"
 
 
 def compared(at):
-    """Go to the page Compare, press the button, wait for the comparison."""
     return ui.settled(ui.press(ui.go(at, ui.COMPARE), "Compare"))
 
 
@@ -35,7 +34,6 @@ def cells(table):
 
 
 def see(at, table):
-    """Look at one of the tables."""
     return ui.enter(at, at.button_group(key="compare-table"), table)
 
 

@@ -13,12 +13,10 @@ NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three
 
 
 def searches(at):
-    """Look at the searches on the page Compare."""
     return ui.enter(at, ui.go(at, ui.COMPARE).button_group(key="compare-table"), "searches")
 
 
 def measured(at):
-    """Run the searches, and wait for them."""
     return ui.settled(ui.press(at, "Run the three searches"))
 
 

@@ -27,7 +27,6 @@ GROUPS = PAID["income"].map(
 
 
 def field(at, what):
-    """The key of a control in the line of the income."""
     return f"coarse-{ui.work(at).version}-1-{what}"
 
 

@@ -29,7 +29,6 @@ def asked(at):
 
 
 def axes_of_k(at):
-    """The titles of the axes for k, in the order of the charts."""
     drawn = [json.loads(chart.proto.spec)["layout"] for chart in at.get("plotly_chart")]
     titles = [one["xaxis"]["title"]["text"] for one in drawn if "text" in one["xaxis"]["title"]]
     return [title for title in titles if title.startswith("k")]

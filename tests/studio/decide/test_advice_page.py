@@ -57,7 +57,6 @@ def warned(at):
 
 
 def cards(at):
-    """The titles of the proposals."""
     return [
         text.split("**")[1] for text in ui.texts(at) if text.startswith(("**1 ·", "**2 ·", "**3 ·"))
     ]

@@ -25,12 +25,10 @@ MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 
 @pytest.fixture
 def hospital(start):
-    """Ten records and their release, on the page."""
     return ui.go(ui.anonymised(start()), DECIDE)
 
 
 def with_people(work, content):
-    """The work with the population of a file."""
     request = people_request(work, content, "people.csv")
     return request.then(work, request.function(no_progress, *request.arguments))
 
@@ -40,14 +38,12 @@ def context(at):
 
 
 def field_of(at, name):
-    """The field of a threshold."""
     start = f"decide-wanted-{ui.work(at).version}-{name}-"
     (field,) = [one for one in at.number_input if one.key.startswith(start)]
     return field
 
 
 def want(at, name, number):
-    """Type another number for a threshold."""
     return ui.enter(at, field_of(at, name), number)
 
 

@@ -21,7 +21,6 @@ DECIDE, FIND, OUTDATED = (
 
 @pytest.fixture
 def turned(start):
-    """The hospital sample, on the page."""
     at = start(page=DECIDE)
     return ui.enter(at, at.button_group(key="decide-part"), "reverse")
 

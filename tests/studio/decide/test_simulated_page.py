@@ -41,8 +41,6 @@ def people(size=40):
 
 @pytest.fixture
 def opened(start):
-    """A small table, and the page opened at the study."""
-
     def open_with(table=None, **fields):
         at = ui.with_people(start(ui.DATA), people() if table is None else table)
         for column in ("age", "sex"):
@@ -55,13 +53,11 @@ def opened(start):
 
 
 def invented(runs=RUNS, seed=1):
-    """Results that nobody has computed."""
     random = np.random.default_rng(seed)
     return [RunResult(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
 
 
 def with_known(at, found):
-    """The session as if it had found so much."""
     key = simulation_of(ui.work(at)).key
     at.session_state[ui.WORK] = with_results(ui.work(at), key, found)
     return ui.go(at)
@@ -72,7 +68,6 @@ def known(at):
 
 
 def loaded(at, content):
-    """A study file, loaded."""
     key = f"study-upload-{ui.work(at).version}-{ui.work(at).view(SimulatedView).uploads}"
     return ui.enter(at, at.file_uploader(key=key), ("study.json", content, "application/json"))
 

@@ -40,7 +40,6 @@ def finished(job):
 
 
 def gone(pid):
-    """Whether a child of this process has ended and been reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -49,7 +48,6 @@ def gone(pid):
 
 
 def running_pid(job):
-    """The process of a job that says its number."""
     return int(until(lambda: job.state == "running" and job.text.isdigit() and job.text))
 
 

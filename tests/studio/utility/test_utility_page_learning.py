@@ -27,8 +27,6 @@ def people(size=160):
 
 @pytest.fixture
 def opened(start):
-    """A small table, and the page opened at a part, with a quick classifier."""
-
     def open_at(part, table=None, **fields):
         at = ui.with_people(start(ui.DATA), people() if table is None else table)
         for column in ("age", "sex"):

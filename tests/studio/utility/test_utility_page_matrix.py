@@ -22,8 +22,6 @@ UTILITY = "pages/utility.py"
 
 @pytest.fixture
 def opened(start):
-    """A sample anonymised, and the page opened at this part."""
-
     def open_at(sample, **fields):
         at = ui.anonymised(start(sample=sample))
         seen = replace(ui.work(at).view(UtilityView), part="matrix", **fields)
@@ -38,7 +36,6 @@ def pick(at, name):
 
 
 def heat_map(at):
-    """The figure as the browser gets it."""
     (found,) = at.get("plotly_chart")
     return found.proto.spec
 

@@ -18,7 +18,6 @@ ASK, CLOSER = "How close to the least possible?", "Search more closely"
 
 
 def said(at):
-    """The sentences about how close something is."""
     return [text for text in ui.texts(at) if text.startswith("No release by these hierarchies")]
 
 
@@ -31,7 +30,6 @@ def expected(at, **changes):
 
 @pytest.fixture
 def asked_for(monkeypatch):
-    """Nothing is found before somebody asks."""
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
 
 

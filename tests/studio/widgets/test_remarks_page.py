@@ -17,7 +17,6 @@ HUNDRED = pd.DataFrame(
 
 
 def remarks(at):
-    """The line of the remarks, and what stands in it."""
     found = [one for one in at.expander if " remark" in one.label]
     if not found:
         return "", ""
