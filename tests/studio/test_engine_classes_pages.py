@@ -180,21 +180,6 @@ def test_what_is_cancelled_leaves_nothing(at, tmp_path):
 
 
 @pytest.mark.nightly
-def test_every_page_says_where_the_classes_are(at):
-    kept = f"have {n_classes()} different combinations of values, and {MOST} come here"
-    for page in PAGES:
-        ui.go(at, page)
-        assert ui.problems(at) == []
-        shown = any(kept in said for said in [*ui.infos(at), *ui.captions(at)])
-        assert shown or page in (ui.HIERARCHIES, ui.METRICS_PAGE, "pages/learn.py"), page
-    for part in ("settings", "reverse", "study"):
-        ui.go(at, "pages/decide.py").button_group(key="decide-part").set_value(part)
-        assert any(kept in said for said in ui.infos(ui.go(at))) and ui.problems(at) == []
-    ui.press(ui.go(at, ui.HIERARCHIES), "Compare with these hierarchies")
-    assert kept in ui.problems(at)[0]
-
-
-@pytest.mark.nightly
 def test_classes_are_counted_by_a_worker_when_roles_change(at):
     with ui.held_worker():
         ui.give_role(at, "disease", "quasi-identifier")

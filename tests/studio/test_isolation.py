@@ -47,23 +47,24 @@ SHARED = {
 CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}
 
 
-def memoised(path, tree):
-    """The functions of a file whose results outlive a call."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for decorator in node.decorator_list:
-                called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                name = called.attr if isinstance(called, ast.Attribute) else called.id
-                if name in CACHES:
-                    yield f"{name_of(path)}:{node.name}"
+def is_memoised(node):
+    """Whether the results of a function outlive a call."""
+    for decorator in getattr(node, "decorator_list", []):
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if (called.attr if isinstance(called, ast.Attribute) else called.id) in CACHES:
+            return True
+    return False
 
 
 def test_nothing_else_is_shared_or_written_to_a_module():
     """A module belongs to all sessions; what grows in one would outlive its owner."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in [*MODULES, *PAGES]}
-    assert {name for path, tree in trees.items() for name in memoised(path, tree)} == SHARED
-    for path, tree in trees.items():
-        assert not [node for node in ast.walk(tree) if isinstance(node, ast.Global)], path
+    shared = set()
+    for path in [*MODULES, *PAGES]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not isinstance(node, ast.Global), path
+            if is_memoised(node):
+                shared.add(f"{name_of(path)}:{node.name}")
+    assert shared == SHARED
 
 
 def one_cell_apart():

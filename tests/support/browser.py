@@ -145,16 +145,7 @@ def serving(
 ) -> Iterator[Server]:
     """Start the dashboard as the readme says; end it, and whatever it started.
 
-    Parameters
-    ----------
-    folder
-        Where its log goes. A log that tells of an error is an error.
-    program
-        What serves it, up to the port.
-    current
-        The folder to start it in.
-    port
-        Where it listens; a free one if None.
+    A log that tells of an error is an error.
     """
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

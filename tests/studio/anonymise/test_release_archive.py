@@ -66,7 +66,6 @@ def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads,
     assert downloads["download-archive"][0] != name, "another k has one of its own"
 
 
-# --- the record -------------------------------------------------------------------------------
 def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report(
     kept, anonymised, downloads
 ):

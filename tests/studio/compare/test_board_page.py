@@ -7,7 +7,7 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
 from kanon.studio.compare.state import CompareView
-from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
+from support.dashboard import COMPARE, go, press, problems, settled, told_to_cursor, work
 from support.works import with_fields
 
 
@@ -64,27 +64,6 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
         assert len(told_to_cursor(go(board))["panels"]) == number
     labels = [one.label for one in board.get("download_button") if one.label[:2].endswith(":")]
     assert [label[0] for label in labels] == [*"1234567"], "every panel has its data"
-
-
-@pytest.mark.nightly
-def test_some_configurations_can_be_chosen_for_a_panel(board):
-    key = f"board-{work(board).version}-0-lines"
-    board.multiselect(key=key).set_value(["ncp", "total"])
-    go(board)
-    assert [len(panel["lines"]) for panel in told_to_cursor(board)["panels"]] == [2, 3, 3, 3, 3]
-    board.button_group(key="compare-metrics").set_value(["ncp", "llm"])
-    go(board)
-    assert told_to_cursor(board)["panels"][0]["lines"] == [0], "the one that is compared"
-    assert board.multiselect(key=key).value == ["ncp", "total"], "nothing chosen is lost"
-    board.multiselect(key=key).set_value([])
-    assert len(told_to_cursor(go(board))["panels"][0]["lines"]) == 2
-    kind_of(board, 2).set_value("Number of classes")
-    layout = work(go(board)).compare.layout
-    go(board, DATA)
-    assert titles(go(board, COMPARE))[2] == "Number of classes", "it survives another page"
-    board.selectbox(key="frame-sample").set_value("census")
-    go(board)
-    assert work(board).table.origin == "census" and work(board).compare.layout == layout
 
 
 def test_a_panel_fills_the_screen_and_comes_back(board):

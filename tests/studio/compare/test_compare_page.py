@@ -172,7 +172,6 @@ def test_what_cannot_be_compared_is_said(start):
     assert "No column is a quasi-identifier" in ui.problems(at)[0]
 
 
-# --- strategies, presets, differences, what is kept ---------------------------------------------
 def keep(at, name, place=0):
     (line,) = [one for one in at.selectbox if one.key.startswith("keep-line-")]
     ui.enter(at, at.selectbox(key=line.key), place)

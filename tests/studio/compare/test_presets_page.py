@@ -1,17 +1,15 @@
 """The presets of the page Compare: lines and panels with one press, and the way back."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 
-from kanon.charts.layout import NODES, Layout, Panel
+from kanon.charts.layout import NODES, Layout
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.studio.compare.presets import PRESETS, matrix_column, with_preset
 from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import sample_work
 from support import dashboard as ui
-from support.visits import VISITS
 from support.works import with_fields
 
 SENSITIVE = {"l_percent", "t_percent"}
@@ -84,32 +82,6 @@ def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
     other = min(sizes, key=sizes.__getitem__)
     assert matrix_column(with_fields(census, column=other)) == other
     assert matrix_column(with_fields(census, column="gone")) == matrix_column(census)
-
-
-@pytest.mark.nightly
-def test_where_k_counts_persons_the_board_counts_them_too(start):
-    """Ten visits of six patients: a class of six persons holds up to ten records."""
-    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(VISITS, "csv"))
-    (asked,) = [box for box in at.selectbox if box.label.startswith("Which column says")]
-    ui.choose(at, asked.key, "patient")
-    ui.go(at, ui.COMPARE)
-    at.button_group(key="compare-metrics").set_value(["ncp", "llm"])
-    ui.settled(ui.press(ui.go(at), "Compare"))
-    found = ui.work(at).findings.comparison.comparison
-    assert found.of == "persons" and found.n_records == 6 and not ui.problems(at)
-    for reached in found.at("min_k", found.ks)[:, 0].tolist():
-        assert all(k <= one <= 6 for k, one in zip(found.ks, reached, strict=True))
-    layout = Layout((Panel("curve", "min_k"), Panel("classes")))
-    at.session_state["kanon-work"] = with_fields(ui.work(at), layout=layout)
-    told = ui.told_to_cursor(ui.go(at))
-    assert told["columns"][0]["unit"] == "persons"
-    least, sizes = told["panels"]
-    assert least["log"] and least["range"][1] < 1, "an axis up to six"
-    assert all(row[-1] == 100 for line in sizes["profiles"] for row in line), "of ten records"
-    (board,) = at.get("plotly_chart")
-    axes = [json.loads(board.proto.spec)["layout"][name]["title"]["text"]
-            for name in ("xaxis", "xaxis2")]  # fmt: skip
-    assert axes == ["k, in persons (log scale)", "class size, in records (log scale)"]
 
 
 def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatch):

@@ -64,7 +64,6 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     assert any("up to 2 records" in one for one in ui.captions(at))
 
 
-# --- texts ------------------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_names_from_a_table_are_text_and_nothing_else(start):
     at = start(sample=None)

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.errors import PlanError
-from kanon.run import run
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
@@ -115,24 +113,3 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     ui.choose(ui.go(at, ui.DATA), field(at, "builder"), "")
     assert plan_of(ui.work(at)).columns["income"].level is None
     assert "level" not in plan_of(ui.work(at)).to_json()
-
-
-@pytest.mark.nightly
-def test_its_tree_is_mended_on_the_page_hierarchies(data):
-    table = pd.DataFrame({"age": [31, 32] * 3, "income": ["low", "mid", "high"] * 2})
-    at = ui.upload(data, "words.csv", ui.as_bytes(table, "csv"))
-    ui.give_role(at, "age", "quasi-identifier")
-    ui.give_role(at, "income", "sensitive")
-    ui.choose(at, field(at, "builder"), "file")
-    tree = ("pay.csv", b"low;little;*\nmid;little;*\n", "text/plain")
-    ui.enter(at, at.file_uploader(key=field(at, "file")), tree)
-    assert "This hierarchy lacks 1 distinct value ('high')" in ui.problems(at)[0]
-    with pytest.raises(PlanError, match="'income' is to be coarsened"):
-        plan_of(ui.work(at))
-    at.button(key=field(at, "draw")).click()
-    ui.go(ui.go(at), "pages/hierarchies.py")
-    assert ui.work(at).drawn_column == "income"
-    ui.go(ui.press(at, "Add 1 value"))
-    assert ui.problems(at) == []
-    done = run(plan_of(ui.work(at)), table)
-    assert done.released(order="table")["income"].tolist() == ["little", "little", "high"] * 2

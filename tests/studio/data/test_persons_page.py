@@ -93,9 +93,6 @@ def test_the_study_on_the_command_line_says_what_k_counts(tmp_path, capsys, pers
     assert said in capsys.readouterr().out
 
 
-# --- what holds it ----------------------------------------------------------------------------
-
-
 def test_plans_and_projects_hold_the_person():
     assert json.loads(plan_of(known()).to_json())["person"] == "patient"
     opened = opened_project(with_fields(known(), person=None), saved_project(known()).encode())

@@ -98,20 +98,6 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     assert small.table.records.n_records == 1 and small.table.content is None
 
 
-@pytest.mark.nightly
-def test_the_same_bytes_under_another_name_keep_what_was_chosen(start):
-    at, content = start(ui.DATA), ui.as_bytes(ui.PEOPLE, "csv")
-    ui.upload(at, "may.csv", content)
-    ui.give_role(at, "zip", "insensitive")
-    before = ui.work(at)
-    ui.upload(at, "june.csv", content)
-    assert ui.work(at).table.title == ui.work(at).table.file.name == "june.csv"
-    assert ui.work(at).table.roles == before.table.roles and ui.work(at).version == before.version
-    assert ui.work(at).table.choices == before.table.choices
-    ui.upload(at, "july.csv", content + b"x,30,47601,F,flu\n")
-    assert ui.work(at).table.title == "july.csv" and ui.work(at).table.records.n_records == 13
-
-
 @LINUX
 def test_memory_is_limited_for_a_while(limits):
     much = 500 << 20  # threads that end meanwhile give some memory back

@@ -11,11 +11,9 @@ from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.proposals import propose
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.advisor.weights import weigh
-from kanon.experiments.sweep import Configuration
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.run import run
-from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
-from kanon.studio.decide.settings_undo import as_before
+from kanon.studio.decide.advice import asked_of, limits_said, with_ways
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
@@ -195,20 +193,6 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     assert not cards(at)
 
 
-def test_what_counts_no_cost_leaves_the_metric(found):
-    work = with_fields(sample_work("hospital"), metric="total", k=3)
-    assert with_proposal(work, Configuration("distortion", "l"), 3).settings.metric == "total"
-    taken = with_proposal(work, Configuration("ncp", "s3", scope="class"), 3)
-    assert (taken.settings.metric, taken.settings.strategy, taken.settings.scope) == (
-        "ncp",
-        "s3",
-        "class",
-    )
-    back = as_before(taken, "settings")
-    assert back.settings.metric == "total" and as_before(work, "settings") is work
-    assert taken.settings.sensitive == "disease" and back.settings.sensitive is None
-
-
 def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     weighed = weigh(found[0], [3])
     first, *others = propose(weighed)
@@ -228,7 +212,6 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
 
 
-# --- the chart ------------------------------------------------------------------------------
 @pytest.mark.parametrize("concern", ["l", "t"])
 def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
     weighed = weigh(found[0], [3])

@@ -145,9 +145,6 @@ def load(at, content):
     return ui.enter(at, at.file_uploader(key=key), ("context.json", content, "application/json"))
 
 
-# --- the report and the project -----------------------------------------------------------------
-
-
 @pytest.mark.nightly
 def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     start, downloads, tmp_path, monkeypatch

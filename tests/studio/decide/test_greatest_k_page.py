@@ -74,7 +74,6 @@ def test_what_cannot_be_reached_or_mixed_is_said_before_it_is_looked_for(turned)
     assert FIND not in ui.button_labels(at)
 
 
-# --- without a page --------------------------------------------------------------------------
 def test_the_fingerprint_knows_what_matters(start):
     now = ui.work(start())
     given = DistinctLDiversity(2, "disease")

@@ -97,7 +97,6 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
 
-# --- what no release reaches -------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
     [
@@ -123,7 +122,6 @@ def test_k_of_persons_is_at_most_their_number():
     assert found == "No release reaches k = 7: the table is about 6 persons."
 
 
-# --- on the page -------------------------------------------------------------------------------
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
     assert ui.button(at, USE).disabled, "11 of 10 records"

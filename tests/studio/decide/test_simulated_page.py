@@ -157,7 +157,6 @@ def test_three_records_are_too_few(opened):
     assert not [one for one in at.button if one.label == RUN]
 
 
-# --- the chart ------------------------------------------------------------------------------
 def test_the_chart_shows_every_mean_rank():
     means = mean_ranks(invented())
     figure = mean_ranks_chart(means)

@@ -3,11 +3,7 @@
 import pandas as pd
 import pytest
 
-from kanon.errors import KanonError
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.session.named_configurations import check_whole
-from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import plan_of
 from support import dashboard as ui
 
 ICD = ["E11.9", "E11.72", "J45.0", "J45.1", "I10", "I21.0", "K35", "K80.2", "M54.5", "F32.1",
@@ -45,17 +41,3 @@ def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page
     ui.press(page, "Use it")
     assert parents(page, "E11.72") == ["E11", "E10–E14 Diabetes", "*"]
     assert parents(page, "J45.0") == ["J45", "*"]
-
-
-@pytest.mark.nightly
-def test_a_plan_of_codes_comes_back_as_it_was(page):
-    now = ui.work(page)
-    plan = plan_of(now)
-    again = with_plan(now, plan)
-    assert again.table.choices["icd"].builder == "codes"
-    assert again.table.choices["icd"].tree == now.table.choices["icd"].tree
-    assert plan_of(again) == plan
-    beside = plan.columns["icd"].hierarchy.model_copy(update={"ranges_file": "blocks.csv"})
-    columns = {**plan.columns, "icd": plan.columns["icd"].model_copy(update={"hierarchy": beside})}
-    with pytest.raises(KanonError, match="'icd' is a file beside the plan"):
-        check_whole(plan.model_copy(update={"columns": columns}))

@@ -10,7 +10,6 @@ from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.hierarchies.import_review import with_imports
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import tree_edits
 from support import dashboard as ui
@@ -278,44 +277,6 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
 
 
 # --- what if ----------------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_what_if_shows_before_and_after(page, drawn):
-    ui.press(page, "Compare with these hierarchies")
-    ui.settled(page)
-    assert ui.work(page).findings.what_if is None and ui.work(page).findings.comparison is not None
-    first = ui.work(page).findings.comparison
-    look_at(page, "zip")
-    groups = drawn[-1][0]["labels"][drawn[-1][0]["leaves"] : -1]
-    operate(page, drawn, "ungroup", nodes=list(groups))
-    ui.press(page, "Compare again: before and after")
-    ui.settled(page)
-    before, after = ui.work(page).findings.what_if
-    assert before is first and after is ui.work(page).findings.comparison
-    assert any("different yardsticks" in one for one in ui.captions(page))
-    assert len(page.get("plotly_chart")) == 1
 
 
 # --- nothing to draw --------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeypatch):
-    at = start(ui.DATA)
-    codes = [f"{n:05d}" for n in range(10_000, 16_000)]
-    ui.upload(at, "many.csv", ui.as_bytes(pd.DataFrame({"zip": codes, "sex": "F"}), "csv"))
-    if "zip" not in ui.work(at).table.quasi_identifiers:
-        ui.choose(at, f"role-{ui.work(at).version}-0", "quasi-identifier")
-    ui.go(at, ui.HIERARCHIES)
-    look_at(at, "zip")
-    before = ui.work(at).table.choices["zip"].tree
-    given = "".join(f"{code};{code[:2]}***;*\n" for code in codes).encode()
-    at.session_state[ui.WORK] = with_imports(ui.work(at), [("zip.csv", given)])
-    ui.go(at)
-    ui.press(at, "Use 1 hierarchy")
-    data = drawn[-1][0]
-    assert len(data["labels"]) == 6007 and "10***" in data["labels"] and data["undo"] == 1
-    monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
-    ui.go(at)
-    assert any("is not drawn" in one.value for one in at.info)
-    ui.press(at, "Undo")
-    assert ui.work(at).table.choices["zip"].tree == before
-    ui.press(at, "Redo")
-    assert ui.work(at).table.choices["zip"].tree.labels == tuple(data["labels"])

@@ -61,9 +61,6 @@ def choose_pills(at, key, values):
     return ui.enter(at, pills(at, key), values)
 
 
-# --- the picture ------------------------------------------------------------------------------
-
-
 @pytest.mark.nightly
 def test_steppers_and_a_list_choose_a_node(start):
     at = start(LATTICE)
@@ -102,7 +99,6 @@ def test_steppers_and_a_list_choose_a_node(start):
     assert levels(at) == (0, 0, 0) and pills(at, "lattice-walks").value == ["datafly"]
 
 
-# --- a release --------------------------------------------------------------------------------
 def test_use_this_one_leads_to_a_release_at_these_levels(start):
     at = start(LATTICE)
     explored = explored_of(ui.work(at))
@@ -125,23 +121,6 @@ def test_use_this_one_leads_to_a_release_at_these_levels(start):
     assert ui.number(ui.numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
 
 
-@pytest.mark.nightly
-def test_with_suppression_more_nodes_satisfy(start):
-    at = start(LATTICE)
-    plain = explored_of(ui.work(at))
-    ui.enter(at, at.number_input(key=f"lattice-suppression-{ui.work(at).version}"), 30.0)
-    explored = explored_of(ui.work(at))
-    assert explored.limit == 3
-    assert explored.assessed.satisfying.sum() > plain.assessed.satisfying.sum()
-    assert levels(at) == explored.least
-    ui.settled(ui.press(at, "Use this one"))
-    assert ui.work(at).settings.algorithm == "levels"
-    assert ui.work(at).findings.result.release(2).recoding.trace.node == explored.least
-    gone = explored.assessed.suppressed[explored.assessed.places[explored.least]]
-    assert ui.work(at).findings.result.release(2).recoding.suppressed_records == gone
-
-
-# --- some columns -----------------------------------------------------------------------------
 def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
     at = start(LATTICE)
     key = f"lattice-columns-{ui.work(at).version}"
@@ -167,7 +146,6 @@ def test_new_columns_are_taken_in_at_their_original_values():
     assert taken_in(session, explored).view(LatticeView).node == {"age": 2, "zip": 0, "sex": 1}
 
 
-# --- large lattices ---------------------------------------------------------------------------
 def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
     with ui.held_worker():
@@ -198,9 +176,6 @@ def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start,
     assert "Does not satisfy" in ui.page_text(at)
 
 
-# --- what cannot be ---------------------------------------------------------------------------
-
-
 def test_models_and_suppression_are_said_with_a_way_out(start):
     at = start(LATTICE)
     model = DistinctLDiversity(2, "disease")
@@ -223,7 +198,6 @@ def test_columns_may_be_called_what_they_like(start):
     assert "<b>![x]" not in " ".join(one.value for one in at.markdown)
 
 
-# --- what a browser sends ---------------------------------------------------------------------
 def test_only_nodes_of_the_lattice_can_be_chosen():
     session = sample_work("hospital")
     explored = explored_of(session)

@@ -98,40 +98,6 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
         assert settings.startswith(f"{PRESETS['hospital'].title}: 10 records"), "not the census"
 
 
-@pytest.mark.nightly
-def test_to_change_a_side_leaves_the_other_one_where_it_is(start, monkeypatch):
-    at = start(LEARN, "hospital")
-    choose(at, "learn-table", "hospital")
-    compare(at)
-    for _ in range(3):
-        press(at, "Next")
-    assert positions(at, monkeypatch) == (3, 3)
-    for key, value in (
-        ("learn-strategy-beside", "t"),
-        ("learn-metric-beside", "ncp"),
-        ("learn-strategy", "s6"),
-        ("learn-metric", "llm"),
-        ("learn-algorithm", "gaa-small"),
-        ("learn-algorithm-beside", "kaca"),
-    ):
-        choose(at, key, value)
-        assert positions(at, monkeypatch) == (3, 3), key
-    # A search has steps of another kind: what is not changed stays, also on the way back.
-    choose(at, "learn-algorithm-beside", "mingen")
-    one, other = positions(at, monkeypatch)
-    assert one == 3 and other > 3
-    assert any("same share" in caption for caption in captions(at))
-    choose(at, "learn-algorithm-beside", "kaca")
-    assert positions(at, monkeypatch) == (3, 3)
-    assert any("units of their own" in caption for caption in captions(at)), "LLM and NCP"
-    choose(at, "learn-algorithm", "mingen")
-    assert positions(at, monkeypatch)[1] == 3
-    compare(at, on=False)
-    assert view_of(at).beside is None and view_of(at).table == "hospital"
-    (heading,) = [one.value for one in at.subheader if one.value.startswith("Step ")]
-    assert heading.startswith("Step 1"), "alone, the first one stays where it was"
-
-
 def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, monkeypatch):
     at = start(LEARN, "hospital")
     choose(at, "learn-table", "animals-m23")

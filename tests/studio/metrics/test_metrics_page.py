@@ -47,7 +47,6 @@ def pick(at, end, node):
     return ui.choose(at, f"costs-cell-{end}-{ui.work(at).version}", node)
 
 
-# --- the worked matrix ------------------------------------------------------------------------
 MAMMAL_NODES = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
                 ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
 MAMMALS = [[0, 1, 4, 1, 4], [1, 0, 4, 1, 4], [4, 4, 0, 4, 4], [0, 0, 3, 0, 3], [0, 0, 0, 0, 0]]
@@ -128,7 +127,6 @@ def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
     assert data["labels"][parent["f"]] == "*" and data["weights"][data["labels"].index("f")] == "7"
 
 
-# --- one, two, difference ---------------------------------------------------------------------
 def test_one_two_and_the_difference(page, drawn):
     assert ui.title(page) == "What does blurring cost?"
     look_at(page, "race")
@@ -164,25 +162,6 @@ def test_one_two_and_the_difference(page, drawn):
         assert (f"counts: {column} × 4" in ui.line(page)) == bool(counted)
 
 
-@pytest.mark.nightly
-def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
-    at = start("pages/data.py")
-    codes = "\n".join(f"{n:05d},F" for n in range(10_000, 10_600))
-    ui.upload(at, "codes.csv", f"code,sex\n{codes}\n".encode())
-    ui.choose(at, f"role-{ui.work(at).version}-0", "quasi-identifier")
-    ui.choose(at, f"hierarchy-{ui.work(at).version}-0-builder", "mask")
-    ui.go(at, ui.METRICS_PAGE)
-    look_at(at, "code")
-    assert len(cells(drawn)[0]) <= 200
-    key = f"costs-focus-{ui.work(at).version}-code"
-    groups = at.selectbox(key=key).options
-    small = next(name for name in ui.work(at).table.trees["code"].labels[600:] if name == "1000*")
-    assert groups[0] == "*"
-    ui.choose(at, key, small)
-    assert len(cells(drawn)[0]) == 11
-
-
-# --- a metric of one's own --------------------------------------------------------------------
 def compose(at, name, intermediate="levels", multiplier="w2"):
     ui.choose(at, "compose-intermediate", intermediate)
     ui.choose(at, "compose-multiplier", multiplier)
@@ -218,6 +197,3 @@ def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     assert ui.problems(at) == []
     assert "http://" not in " ".join(one.value for one in at.markdown), "a name is text"
     ui.go(at, ui.ANONYMISE)
-
-
-# --- columns that count more ------------------------------------------------------------------

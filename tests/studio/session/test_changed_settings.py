@@ -76,23 +76,6 @@ def test_a_comparison_that_earlier_runs_made_knows_its_own_settings(start):
 
 
 @pytest.mark.nightly
-def test_the_report_names_k_and_that_it_says_what_the_release_is_for(start):
-    at = ui.settled(ui.press(ui.go(start(sample="hospital"), REPORT), "Make the report"))
-    assert changed(at) is None
-    at.number_input(key="report-k").set_value(3)
-    assert changed(ui.go(at)) == ["k"]
-    at.checkbox(key="report-in-context").set_value(True)
-    assert changed(ui.go(at)) == ["k", "Say whether the release has what its purpose asks for"]
-
-
-@pytest.mark.nightly
-def test_what_singles_out_together_names_its_own_choices(start):
-    at = ui.settled(ui.press(ui.go(start(sample="hospital"), ui.DATA), "Look for them"))
-    ui.choose(at, f"singling-share-{ui.work(at).version}", 0.2)
-    assert changed(at) == ["Share singled out, at least"]
-
-
-@pytest.mark.nightly
 def test_an_archive_is_no_report_of_the_settings_of_now(made, downloads):
     at = ui.settled(ui.press(ui.go(made, REPORT), "Make the report"))
     first = ui.work(at).findings.reported

@@ -11,7 +11,6 @@ from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import TIE_SEEDS, before_and_after
 from kanon.experiments.sweep import solve_sweep, sweep
 from kanon.metrics import PUBLISHED
-from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.jobs.comparison import as_compared, lacking, made_of, outlook, planned
@@ -35,7 +34,7 @@ from kanon.studio.session.named_configurations import (
     used,
 )
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import node_used, plan_of
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
 from support.works import with_fields
@@ -184,14 +183,6 @@ def test_algorithms_are_lines_with_their_own_choices(work):
     for changed in ({"suppression": 0.2}, {"seed": 5}):
         assert outlook(with_fields(several, **changed)).lacking > 0
     assert outlook(with_fields(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
-
-
-def test_a_picked_node_is_forgotten_with_its_levels(work):
-    columns = work.table.quasi_identifiers
-    top = {column: work.table.trees[column].height - 1 for column in columns}
-    assert node_used(with_fields(work, node=top)) == top
-    assert node_used(with_fields(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
-    assert node_used(with_fields(work, node=dict(list(top.items())[1:]))) is None
 
 
 # --- kept --------------------------------------------------------------------------------------
@@ -435,14 +426,6 @@ def test_a_plan_survives_being_used(name, algorithm):
     )
     wanted = plan_of(asked)
     assert plan_of(with_plan(sample_work(name), wanted)) == wanted
-
-
-@pytest.mark.parametrize("limit", [0.25, RecordsPlan(records=3), RecordsPlan(records=99)])
-def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
-    wanted = plan_of(with_fields(work, algorithm="datafly"))
-    wanted = wanted.model_copy(update={"suppression_limit": limit})
-    found = plan_of(with_plan(work, wanted)).suppression(10)
-    assert found == wanted.suppression(10) == (2 if limit == 0.25 else min(limit.records, 10))
 
 
 def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):

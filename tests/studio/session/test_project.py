@@ -140,14 +140,6 @@ def test_next_months_table_is_told_what_its_hierarchies_lack():
     assert after.table.choices["zip"].tree == tree, "as it was drawn, to be completed"
 
 
-def test_a_new_column_keeps_its_suggested_role_and_is_named():
-    more = PEOPLE.assign(town=["Ulm", "Bonn"] * 6)
-    fresh = people(more.to_csv(index=False).encode())
-    after = opened_project(fresh, saved_project(people()).encode())
-    assert after.table.roles["town"] is fresh.table.roles["town"]
-    assert "'town'" in after.message.notice
-
-
 BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
 """Two columns with either separator."""
 
@@ -183,12 +175,6 @@ def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_ref
     project["plan"]["read"]["separator"] = ";"
     with pytest.raises(KanonError, match="which this table lacks"):
         opened_project(people(BOTH, separator=","), json.dumps(project).encode())
-
-
-def test_what_is_wrong_with_the_table_is_still_said():
-    content = CSV.replace(b"age,", b"suppressed,")
-    project = saved_project(people(content, missing_markers=("none",)))
-    assert "mark" in opened_project(people(content), project.encode()).message.problem
 
 
 @functools.cache

@@ -46,7 +46,6 @@ def opened(start):
     return open_at
 
 
-# --- learning -----------------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     at = opened("learning")
@@ -152,7 +151,6 @@ def test_the_target_that_is_offered_leaves_as_it_is(opened):
     assert "Which measure predicts" in at.button_group(key="utility-part").options
 
 
-# --- what predicts --------------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_which_measure_predicts_is_found_and_shown(opened):
     at = opened("predicting")

@@ -96,14 +96,12 @@ def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     assert not ui.problems(at) and len(charts(at)) >= 3
 
 
-# --- sentences ----------------------------------------------------------------------------------
 def changed_in(recoding: Recoding) -> Changes:
     found = sorted(distributions(recoding), key=lambda one: -one.total_variation)
     then = association_change.before(recoding.classes)
     return Changes(tuple(found), then, association_change.after(recoding), study(recoding))
 
 
-# --- pictures -----------------------------------------------------------------------------------
 def long_column(number: int, name: str = "n") -> Distribution:
     tree = flat([str(value) for value in range(number)])
     before = np.arange(number, dtype=float)

@@ -5,9 +5,8 @@ import time
 import pytest
 
 from kanon.algorithms.lower_bound import lower_bound
-from kanon.measures.alteration import value
 from kanon.report.optimality_gap import OptimalityGap
-from kanon.run import prepare, run
+from kanon.run import run
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets import lower_bound as widget
 from support import dashboard as ui
@@ -94,34 +93,6 @@ def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypa
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
     assert any("a lower bound is found for up to 3" in one for one in ui.captions(at))
-
-
-@pytest.mark.nightly
-def test_compare_has_the_bound_and_the_gap_of_every_line(start):
-    at = ui.settled(ui.press(ui.go(start(), ui.COMPARE), "Compare"))
-    at.button_group(key="compare-table").set_value("closeness")
-    ui.settled(ui.go(at))
-    (table,) = at.table
-    rows = table.value
-    assert len(rows) == 7 and len(ui.work(at).findings.bounds) == 7
-    session = ui.work(at)
-    for name, title in (("nllm", "NLLM"), ("distortion", "Distortion")):
-        plan = plan_of(with_fields(session, metric=name))
-        prepared = prepare(plan, session.table.records)
-        done = run(plan, session.table.records)
-        gap = OptimalityGap.of(done, lower_bound(prepared.task_of_bound()))
-        lost = value(done.recoding, plan.metric)
-        row = [cell.replace("\\", "") for cell in rows.loc[title]]
-        assert row == [title, f"{lost:.1f} %", gap.least_said, gap.at_most]
-    found = session.findings.bounds
-    ui.anonymised(at)
-    assert said(at) == [expected(at)]
-    assert ui.work(at).findings.bounds is found, "Anonymise has it at once"
-    ui.go(at, ui.COMPARE)
-    at.number_input(key=ui.frame_k(at)).set_value(3)
-    ui.settled(ui.go(at))
-    assert any(one.startswith("At k = 3: what each loses") for one in ui.captions(at))
-    assert len(ui.work(at).findings.bounds) == 14
 
 
 @pytest.mark.nightly

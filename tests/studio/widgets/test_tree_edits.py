@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from kanon.errors import HierarchyError
 from kanon.hierarchy import build
 from kanon.hierarchy.edit import remove_leaves
-from kanon.hierarchy.tables import level_table
 from kanon.metrics import edge_weights, metric_named
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.coverage import counted_column
 from kanon.studio.hierarchies.import_review import meant, with_imported, with_imports
 from kanon.studio.metrics.composed_metrics import with_composed, without_composed
-from kanon.studio.session.choices import BUILDERS, HierarchyChoice, choose, drawn, suggested
+from kanon.studio.session.choices import BUILDERS, choose, suggested
 from kanon.studio.session.hierarchy_choices import (
     redone,
     undone,
@@ -232,15 +231,6 @@ def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
     assert "custom" not in usable_metrics(work)
 
 
-def test_weights_are_shown_as_they_can_be_typed_again(work):
-    work = tree_edits.with_drawn_weights(work, "llm", ["animal"])
-    shown = tree_edits.picture(work, "animal", work.table.choices["animal"], shown=tree_edits.DRAWN)
-    assert [float(text) for text in shown["weights"]] == pytest.approx(
-        tree(work).weight.tolist(), rel=1e-3
-    )
-    assert tree_edits.picture(work, "animal", work.table.choices["animal"])["weights"] is None
-
-
 # --- coverage ---------------------------------------------------------------------------------
 def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     without = remove_leaves(tree(work), ["Dog", "Owl"])
@@ -311,13 +301,6 @@ def test_a_suggestion_can_be_used_and_says_why(values):
     choice = suggested("column", counted_column(values))
     assert choice.plan is not None and choice.builder in BUILDERS
     assert choice.notes[0].endswith(".")
-
-
-def test_a_preview_of_a_drawing_keeps_what_was_typed():
-    choice = choose("intervals", {"widths": "5, 10"}, "age", counted_column(NUMBERS))
-    made = drawn(choice, choice.tree)
-    assert made.builder == "drawn" and made.typed["widths"] == "5, 10"
-    assert isinstance(made, HierarchyChoice) and made.tree is choice.tree
 
 
 # --- metrics of one's own ---------------------------------------------------------------------
@@ -423,21 +406,6 @@ def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
     assert tree_edits.DRAWN not in work.settings.composed and "drawn" in work.settings.composed
     shown = tree_edits.picture(work, "animal", work.table.choices["animal"], shown="drawn")
     assert shown["weights"] is not None
-
-
-def test_a_table_of_levels_says_which_weights_it_made_up(work):
-    work = tree_edits.with_drawn_weights(work, "llm", ["animal"])
-    table = level_table(tree(work))
-    table.insert(1, "new", ["Felid", "Felid", *table["leaf"][2:]])
-    done = tree_edits.with_levels(work, "animal", table)
-    (note,) = done.table.choices["animal"].notes
-    assert "'Felid'" in note and "please check" in note
-    assert (
-        tree_edits.with_levels(work, "animal", level_table(tree(work)))
-        .table.choices["animal"]
-        .notes
-        == ()
-    )
 
 
 def test_a_table_of_edges_shows_its_weights_and_refuses_words(work):
