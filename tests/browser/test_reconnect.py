@@ -49,7 +49,7 @@ def test_a_reload_loses_nothing_and_tells_nobody(open_window, server):
     assert word not in page.evaluate("document.cookie + JSON.stringify({...localStorage})")
 
 
-@pytest.mark.nightly  # in every run: test_desks.py
+@pytest.mark.nightly  # in every run: test_session_store.py
 def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, server):
     page = mine(open_window(), server)
     word = page.evaluate(WORD)
@@ -74,7 +74,7 @@ def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, serve
     assert word not in server.log.read_text("utf-8")
 
 
-@pytest.mark.nightly  # in every run: test_desks.py, test_project.py
+@pytest.mark.nightly  # in every run: test_session_store.py, test_project.py
 def test_forgetting_wipes_everything_at_once(open_window, server):
     page = mine(open_window(), server)
     word = page.evaluate(WORD)

@@ -5,7 +5,7 @@ import pytest
 from kanon.algorithms import samarati
 from kanon.charts.searches import finding, over_k_chart
 from kanon.run import prepare
-from kanon.studio.compare.searches import plan_of_searches, settings_of_searches
+from kanon.studio.compare.searches import plan_of_searches
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -80,19 +80,3 @@ def test_names_from_a_table_are_text_and_nothing_else(start):
     assert "![x](" not in table.value["Which"].iloc[0]
     figure = over_k_chart(ui.work(at).findings.searched.searches).to_json()
     assert "http://a.b" not in figure
-
-
-def test_the_fingerprint_knows_what_matters(start):
-    now = ui.work(start())
-    same = settings_of_searches(now)
-    for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"bands": True}):
-        assert settings_of_searches(with_fields(now, **change)) == same, change
-    options = {"samarati": {"loss": "precision"}}
-    for change in (
-        {"metric": "ncp"},
-        {"suppression": 0.1},
-        {"options": options},
-        {"attribute_weights": {now.table.quasi_identifiers[0]: 2.0}},
-        {"version": now.version + 1},
-    ):
-        assert settings_of_searches(with_fields(now, **change)) != same, change

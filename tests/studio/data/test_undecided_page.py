@@ -9,8 +9,7 @@ from kanon.schema import Role
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_choices import undecided_columns
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support import dashboard as ui
 
@@ -71,11 +70,6 @@ def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
     earlier = project.replace('"gadget": {', '"widget": {"role": "insensitive"}, "gadget": {', 1)
     whole = opened_project(uploaded_work(content, "p.csv", 1), earlier.encode())
     assert undecided_columns(whole) == [], "files that were saved before name every column"
-
-
-def test_the_samples_are_decided():
-    for name in SAMPLES:
-        assert not sample_work(name).table.undecided and sample_work(name).table.person is None
 
 
 def test_the_person_is_proposed_and_counted(start):

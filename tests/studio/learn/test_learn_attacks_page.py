@@ -136,13 +136,6 @@ def test_another_person_and_other_knowledge_are_attacked(page):
     assert findings(ui.go(at)) == [attack("background", case, person.known, ()).finding]
 
 
-def test_choosing_another_attack_begins_its_story_anew(page):
-    at = at_attack(page, kind="background", step=4, person=3, ruled_out=("asthma",))
-    at.button_group(key="attack-kind").set_value("skewness")
-    assert ui.work(ui.go(at)).view(LessonsView).attack == AttackView(kind="skewness")
-    assert ui.go(ui.go(at, ui.DATA), LEARN).button_group(key="attack-kind").value == "skewness"
-
-
 def test_the_release_that_is_worked_on_is_attacked(page):
     at = at_attack(page, kind="homogeneity", own=True, step=4)
     assert ui.infos(at) == [
