@@ -9,7 +9,7 @@ from kanon.studio.compare.searches import plan_of_searches
 from support import dashboard as ui
 from support.works import with_fields
 
-NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three searches to renew"
+OUTDATED = "press Run the three searches to renew"
 
 
 def searches(at):
