@@ -21,7 +21,7 @@ from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
-RUN, AGAIN, USE = "Try every way", "Run 2 proposals again", "Use these settings"
+RUN, USE = "Try every way", "Use these settings"
 
 
 @pytest.fixture(scope="module")
