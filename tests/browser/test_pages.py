@@ -259,7 +259,9 @@ def test_by_keyboard_only(server, page):
     expect(page.get_by_role("heading", level=1)).to_contain_text("What is in this table")
 
 
-def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, page):
+def test_every_control_has_a_name_no_barriers_and_reports_open_offline(
+    server, page, chrome, tmp_path
+):
     by.open_start(page, server)
     nameless, barriers = {}, {}
     for title in by.QUESTIONS:
@@ -282,6 +284,9 @@ def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, 
         assert len(names) > 10
         nameless[title] = [name for name in names if name.startswith("<") or "\\" in name]
         barriers[title] = by.barriers(page)
+        if title == "Report":
+            by.download(page, "Report").save_as(tmp_path / "report.html")
+            by.open_offline(chrome, tmp_path / "report.html")
     assert {title: found for title, found in nameless.items() if found} == {}
     assert {title: found for title, found in barriers.items() if found} == {}
 

@@ -55,9 +55,9 @@ def asked_for(at):
     return [one for one in at.button if one.key and one.key.endswith("-ask")]
 
 
-def seen(at, downloads):
+def seen(at, downloads, pages=PAGES):
     """Go wherever files are, with a lesson on this table; returns what they are called and hold."""
-    for page in PAGES:
+    for page in pages:
         ui.go(at, page)
         if page == "pages/compare.py":
             ui.settled(ui.press(at, "Compare"))
@@ -122,11 +122,11 @@ def test_it_is_asked_once_in_a_session(opened, downloads):
 
 def test_an_operator_forbids_them(opened, downloads, pictures, limits):
     limits("original_values_downloads = false\n")
-    at = opened
-    files = seen(at, downloads)
+    at, pages = opened, (PRIVACY, UTILITY, LEARN)
+    files = seen(at, downloads, (*pages, ui.ANONYMISE))
     assert not any("original-values" in name for name in files)
     assert not any("original-values" in told.get("file", "") for told in pictures.values())
-    for page in (PRIVACY, UTILITY, LEARN):
+    for page in pages:
         ui.go(at, page)
         found = [one for one in at.button if one.label.endswith("original values")]
         assert found and all(one.disabled for one in found), page

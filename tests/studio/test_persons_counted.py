@@ -63,6 +63,7 @@ def sentence(at, begins):
     return one.replace("\u202f", " ")
 
 
+@pytest.mark.nightly
 def test_what_data_says(start, table):
     at, everybody = opened(start, table), table["patient"].nunique()
     assert ui.numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())

@@ -148,6 +148,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
 
 
 # --- every page -----------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_once(start, people):
     at = opened(start(ui.DATA), people)
     for page in PAGES:

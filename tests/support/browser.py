@@ -506,6 +506,34 @@ def picture_for_docs(page: Page, title: str) -> None:
     page.set_viewport_size(VIEWPORT)
 
 
+def open_offline(chrome: Browser, path: Path, pictures: int = 3) -> None:
+    """Open a report without a connection: it draws, and hands out its numbers."""
+    context = chrome.new_context(viewport=VIEWPORT, offline=True)
+    try:
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        if pictures:
+            assert page.locator("figure .main-svg").first.is_visible()
+        assert page.locator(".js-plotly-plot").count() == pictures
+        assert asked == [path.as_uri()] and said == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= VIEWPORT["width"]
+        page.set_viewport_size({"width": 420, "height": 800})  # a telephone
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+        cut = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).length"
+        assert page.locator(".told td, .told th, p, li, caption").evaluate_all(cut) == 0
+        page.set_viewport_size(VIEWPORT)
+        with page.expect_download() as download:
+            page.get_by_role("link", name="All numbers as JSON").click()
+        assert download.value.suggested_filename == "report.json"
+        assert all(url.startswith("data:") for url in asked[1:])
+    finally:
+        context.close()
+
+
 # --- fixtures -------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def running(chromium, tmp_path_factory):

@@ -98,6 +98,7 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     assert sorted(one.fit.seed for one in found) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.nightly
 def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
     at = ui.settled(ui.press(opened("learning", trained="release", seeds=1), "Train 4 classifiers"))
     (title,) = ui.chart_titles(at)
