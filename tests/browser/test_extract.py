@@ -1,7 +1,5 @@
 """An extract that nobody prepared, through the pages alone: from the upload to a report to sign."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter
@@ -142,7 +140,6 @@ def check_release(given, released):
 
 
 def check_report(page):
-    """A report with the persons, what was found, and two lines to sign."""
     by.go(page, "Report")
     by.type_in(page, page.get_by_role("textbox", name="Recipient"), "Research group")
     by.make_report(page)

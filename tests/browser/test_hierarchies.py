@@ -1,7 +1,5 @@
 """The pages Hierarchies and Metrics in a real browser: drawn, edited and read with real input."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -64,7 +62,6 @@ def node(page, label):
 
 
 def press(page, name):
-    """Click on a button of the editor."""
     page.locator(f'[data-do="{name}"]').click()
 
 
@@ -111,7 +108,6 @@ def middle(locator):
 
 
 def drag(page, label, group):
-    """Take a node, and what is selected with it, to a group with the pointer."""
     page.mouse.move(*middle(node(page, label).locator(".label")))
     page.mouse.down()
     page.mouse.move(*middle(node(page, group).locator(".label")), steps=6)
@@ -122,7 +118,6 @@ def drag(page, label, group):
 
 
 def rename(page, label, name):
-    """A double click, and another name typed in place."""
     node(page, label).locator(".label").dblclick()
     expect(page.locator(".inline")).to_be_focused()
     page.keyboard.type(name)
@@ -131,7 +126,6 @@ def rename(page, label, name):
 
 
 def weigh(page, label, weight):
-    """A click on the weight of an edge, and another one typed in place."""
     node(page, label).locator(".weight").click()
     expect(page.locator(".inline")).to_be_focused()
     page.keyboard.type(weight)
@@ -144,7 +138,6 @@ def show_weights(page, of):
 
 
 def step(page, *names):
-    """Press buttons of the editor one after the other, each after the answer to the last."""
     for name in names:
         with edited(page):
             press(page, name)
@@ -167,7 +160,6 @@ def drawn(page):
 
 
 def parents(tree):
-    """The parent of each node of a hierarchy, by label."""
     return {
         label: None if parent < 0 else tree.labels[parent]
         for label, parent in zip(tree.labels, tree.parent.tolist(), strict=True)
@@ -181,8 +173,7 @@ def weights(tree):
 # --- files ----------------------------------------------------------------------------------
 @contextlib.contextmanager
 def popover(page, name):
-    """Open a popover of the page, and close it again."""
-    with by.answered(page):  # the page is told that it is open
+    with by.answered(page):
         by.button(page, name).click()
     body = page.get_by_test_id("stPopoverBody").first
     body.wait_for()
@@ -204,7 +195,6 @@ def exported(page):
 
 
 def drop_files(page, *files):
-    """Choose hierarchy files in the popover, and wait for their review."""
     with popover(page, "Files") as body, by.answered(page):
         body.locator('input[type="file"]').set_input_files(list(files))
     expect(page.get_by_role("heading", name="Look through")).to_be_visible()
@@ -279,7 +269,6 @@ def test_education_drawn_with_the_pointer(server, page):
 
 # --- the same without a mouse ---------------------------------------------------------------
 def keyed_to(page, label):
-    """Walk with the arrow keys from the first node to another one."""
     page.keyboard.press("Home")
     for _ in range(list(drawn(page)).index(label)):
         page.keyboard.press("ArrowDown")
@@ -456,37 +445,7 @@ def test_undo_survives_a_page_change_and_quick_fingers(server, page):
     expect(page.locator('[data-do="undo"]')).to_be_disabled()
 
 
-@pytest.mark.nightly
-def test_an_operation_sent_twice_is_done_once(server, page):
-    open_flat_education(page, server)
-    whole(page)
-    select(page, "Masters", "Doctorate")
-    name_group(page, "High")
-    select(page, "9th", "10th")
-    name_group(page, "Low")
-    two = drawn(page)
-    with edited(page):  # the second click comes before the answer
-        page.locator('[data-do="ungroup"]').dblclick()
-    expect(node(page, "Low")).to_have_count(0)
-    assert len(drawn(page)) == len(two) - 1 and drawn(page)["9th"] == "*"
-    step(page, "undo")
-    assert drawn(page) == two
-    select(page, "Preschool", "1st-4th")
-    page.locator('[data-do="group"]').dblclick()
-    page.keyboard.type("Young")
-    with edited(page):
-        page.keyboard.press("Enter")
-        page.keyboard.press("Enter")
-    assert len(drawn(page)) == len(two) + 1 and drawn(page)["Preschool"] == "Young"
-    with edited(page):
-        page.locator('[data-do="undo"]').dblclick()
-    expect(node(page, "Low")).to_have_count(0)
-    by.idle(page)
-    assert "Young" not in drawn(page) and "High" in drawn(page)
-
-
 def refused(page, sentence):
-    """The sentence that is said in place of what was asked for."""
     expect(page.locator(".said.bad")).to_contain_text(sentence)
     by.idle(page)
 
@@ -590,9 +549,6 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
     assert page.locator('img[src*="x" i][onerror], img[src*="example"], main b').count() == 0
 
 
-# --- builders -------------------------------------------------------------------------------
-
-
 # --- a narrow window ------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_in_a_narrow_window_a_node_can_be_moved(server, page):
@@ -619,9 +575,6 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
         page.locator(".options li").click()
     assert drawn(page)["Master"] == "Upper secondary"
     page.screenshot(path=by.OUTPUT / "narrow-moved.png")
-
-
-# --- coverage -------------------------------------------------------------------------------
 
 
 # --- cost matrices --------------------------------------------------------------------------
@@ -658,7 +611,7 @@ def sums(page, metric):
 
 
 @pytest.mark.nightly
-def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
+def test_a_cell_of_the_matrix_lights_up_its_path(server, page):
     open_data(page, server, educated())
     by.go(page, "Metrics")
     labels = read_hierarchy(PAPERS).hierarchy.labels
@@ -685,26 +638,6 @@ def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
     expect(page.locator(".st-key-costs .heatmaplayer image")).to_have_count(1)
     expect(page.locator(".st-key-costs")).to_contain_text("NLLM minus Total")
 
-    levels = page.get_by_role("combobox", name="What a rise counts")
-    by.choose(page, levels, "levels")
-    by.choose(page, page.get_by_role("combobox", name="times, per attribute"),
-              "w2: flat hierarchies weigh more")  # fmt: skip
-    name = page.get_by_role("textbox", name="Name", exact=True)
-    name.fill("nllm")
-    with by.answered(page):
-        by.button(page, "Keep it").click()
-    expect(page.get_by_role("alert").first).to_contain_text("is taken")
-    expect(name).to_have_value("nllm")
-    name.fill("mine")
-    with by.answered(page):
-        by.button(page, "Keep it").click()
-    expect(page.get_by_text("can now be chosen").first).to_be_visible()
-    by.choose_behind(page, page.get_by_role("button", name="Loss: NLLM", exact=True), "mine")
-    expect(page.get_by_role("button", name="Loss: mine", exact=True)).to_be_visible()
-    by.go(page, "Compare")
-    by.compare(page)
-    expect(page.get_by_role("rowheader", name="mine").first).to_be_visible()
-
 
 # --- the tree as a table --------------------------------------------------------------------
 def cell(page, row, column):
@@ -713,7 +646,6 @@ def cell(page, row, column):
 
 
 def point_at(page, row):
-    """Click on the first cell of a row."""
     grid, chosen = page.get_by_test_id("stDataFrame"), cell(page, row, 0)
     end = time.monotonic() + 10
     while chosen.get_attribute("aria-selected") != "true":
@@ -727,7 +659,6 @@ def point_at(page, row):
 
 
 def retype(page, row, column, text):
-    """Walk from the first cell of a row to another one, and type over it."""
     point_at(page, row)
     for _ in range(column):
         page.keyboard.press("ArrowRight")

@@ -77,7 +77,6 @@ def give(page: Page, field: Locator, content: bytes) -> None:
 
 @pytest.fixture
 def good(server, page):
-    """A project of a small table that the window has open."""
     by.open_data(page, server)
     by.upload(page, by.in_memory("t.csv", TABLE.to_csv(index=False).encode()), "40")
     by.go(page, "Anonymise")

@@ -1,7 +1,5 @@
 """Labels of charts and trees in the windows of a lecture hall: none covers another, none is cut."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +37,6 @@ def readable(page, drawing, texts="svg text"):
 
 
 def hovered(page, row, column):
-    """What a cell says under the pointer is whole."""
     cell = page.locator(".st-key-costs .js-plotly-plot").evaluate(
         """(chart, [row, column]) => {
           const { x, y } = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;

@@ -19,7 +19,6 @@ CARRIED = "(chart, number) => chart.data[1].customdata[number]"
 
 
 def levels(page):
-    """What the steppers show."""
     boxes = page.get_by_test_id("stMain").get_by_role("spinbutton")
     names = [box.get_attribute("aria-label") or "" for box in boxes.all()]
     return tuple(

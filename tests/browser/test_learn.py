@@ -1,7 +1,5 @@
 """The page Learn in a real browser: by keyboard, by itself, on a projector."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 
@@ -26,46 +24,7 @@ CUT = """() => {
 }"""
 
 
-@pytest.mark.nightly  # what steps show is tested in every run: test_learn_page.py
-def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
-    page.goto(f"{server.url}/learn")
-    step = page.get_by_role("heading", level=3)
-    expect(step).to_contain_text("Step 0 of 3: The table", timeout=30_000)
-    by.idle(page)
-    by.no_wider_than_the_window(page)
-    for key, heading in (
-        ("ArrowRight", "Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)"),
-        ("ArrowRight", "Step 2 of 3: Merge 2: class 3 (M, Cat) + class 4 (M, Lion)"),
-        ("ArrowRight", "Step 3 of 3: The release"),
-        ("ArrowLeft", "Step 2 of 3"),
-        ("Home", "Step 0 of 3"),
-        ("End", "Step 3 of 3"),
-        ("ArrowLeft", "Step 2 of 3"),
-        ("ArrowLeft", "Step 1 of 3"),
-    ):
-        page.keyboard.press(key)
-        expect(step).to_contain_text(heading, timeout=SOON)
-        by.idle(page)
-    # Space plays, up to the end.
-    page.keyboard.press("Space")
-    expect(by.button(page, "Pause")).to_be_visible(timeout=SOON)
-    for heading in ("Step 2 of 3", "Step 3 of 3"):
-        expect(step).to_contain_text(heading, timeout=SOON)
-    expect(by.button(page, "Play")).to_be_visible()
-    by.idle(page)
-    records = page.get_by_role("region", name="Each record and its class.")
-    expect(records.locator("tbody tr")).to_have_count(8)
-    expect(records.get_by_text("Lion → Mammal")).to_have_count(2)
-
-    # From the end it begins again; once the page is left, nothing goes on.
-    page.keyboard.press("Space")
-    expect(step).to_contain_text("Step 0 of 3", timeout=SOON)
-    by.go(page, "Data")
-    by.go(page, "Learn")
-    expect(step).to_contain_text("Step 0 of 3")
-    expect(by.button(page, "Play")).to_be_visible()
-
-
+@pytest.mark.nightly
 def test_keys_work_wherever_no_text_is_typed(server, page):
     page.goto(f"{server.url}/learn")
     step = page.get_by_role("heading", level=3)

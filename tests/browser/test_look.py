@@ -1,7 +1,5 @@
 """What everybody sees: the tour, the dark theme, a tablet."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -6,9 +6,7 @@ import csv
 import filecmp
 import io
 import os
-import random
 import re
-import secrets
 import subprocess
 import sys
 import time
@@ -19,7 +17,6 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from kanon.metrics import METRICS, PUBLISHED
 from support import browser as by
 
 pytestmark = pytest.mark.browser
@@ -46,15 +43,6 @@ def ancestors(lines):
 
 
 # --- the main path --------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_the_first_page_may_be_any_page(server, page):
-    """The first test, so that nobody has visited this server yet, as after a restart."""
-    page.goto(f"{server.url}/data")  # a bookmark
-    heading = page.get_by_role("heading", level=1)
-    expect(heading).to_contain_text("What is in this table", timeout=30_000)  # a cold server
-    assert page.title() == "kanon"
-    by.go(page, "Anonymise")
-    by.wait_for_result(page)
 
 
 @pytest.mark.adult
@@ -154,80 +142,6 @@ MOVE = """async (slider, step) => {
 }"""
 
 
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
-    by.open_data(page, server)
-    by.upload(page, adult_path, "30\u202f162")
-    for column in read_semicolons(adult_path):
-        by.give_role(page, column, "quasi-identifier")
-    by.go(page, "Compare")
-    expect(page.get_by_text("Nothing has been compared for this table yet")).to_be_visible()
-    began = time.monotonic()
-    by.compare(page)
-    measure("Adult compare, s", began)
-    assert MEASURED["Adult compare, s"] < 60, "something is badly wrong"
-    by.no_wider_than_the_window(page)
-
-    with by.answered(page):
-        page.get_by_text("At this k, by metric", exact=True).click()
-    slider, cursor = page.get_by_role("slider", name="Move k"), page.locator(".cursor")
-    painted, followed = [], []
-    for _ in range(8):
-        began = time.monotonic()
-        painted.append(round(slider.evaluate(MOVE, 6) / 1000, 3))
-        k = cursor.evaluate(ON_BOARD)["k"]
-        page.get_by_text(f"Alteration at k = {k:,},".replace(",", "\u202f", 1)
-                         if k > 999 else f"Alteration at k = {k},").wait_for()  # fmt: skip
-        followed.append(round(time.monotonic() - began, 3))
-        by.idle(page)
-    MEASURED["board cursor, s"], MEASURED["board table, s"] = painted, followed
-    by.picture(page, "compare")
-
-    shown = cursor.evaluate(ON_BOARD)
-    curves = pd.read_csv(by.download(page, "Data of the curves").path())
-    assert len(curves) % 7 == 0 and {3, 100, 15_000, 30_162} <= set(curves["k"])
-    here = curves[curves["k"] == shown["k"]].set_index("metric")
-    assert shown["lines"] == 5 and len(shown["rows"]) == 7
-    for title, *numbers in shown["rows"]:
-        row = here.loc[title.lower()]
-        names = ("mean_alteration", "generalised_percent", "root_percent",
-                 "deleted_among_modified_percent")  # fmt: skip
-        for text, name in zip(numbers, names, strict=False):
-            assert text == f"{row[name]:.1f}"
-        assert int(numbers[4]) == row["min_k"] >= shown["k"]
-
-    slider.focus()
-    slider.press("Home")
-    expect(page.get_by_text("Alteration at k = 2,")).to_be_visible()
-    expect(page.get_by_role("button", name="k = 2", exact=True)).to_be_visible()
-    by.idle(page)
-    chart = page.locator(".st-key-board .js-plotly-plot")
-    box = chart.bounding_box()
-    chart.click(position={"x": 0.27 * box["width"], "y": 0.25 * box["height"]})
-    expect(page.get_by_text("Alteration at k = 2,")).to_have_count(0)
-    by.idle(page)
-    clicked = cursor.evaluate(ON_BOARD)["k"]
-    assert clicked > 1000, "a click in a panel takes the cursor there"
-    by.go(page, "Anonymise")
-    expect(page.get_by_role("heading", level=1)).to_have_text(
-        f"What does k = {clicked:,} cost?".replace(",", "\u202f")
-    )
-    by.go(page, "Compare")
-    assert cursor.evaluate(ON_BOARD)["k"] == clicked
-
-
-@pytest.mark.nightly
-def test_what_ties_decide_is_drawn(server, page):
-    by.open_start(page, server)
-    by.go(page, "Compare")
-    by.compare(page)
-    page.get_by_text("Show what ties decide").click()
-    page.get_by_text("The bands in numbers").first.wait_for(timeout=120_000)
-    expect(page.get_by_text("so it is undecided").first).to_be_visible()
-    by.picture(page, "compare-bands")
-
-
 @pytest.mark.nightly
 def test_what_was_typed_at_the_top_does_not_come_back(server, page):
     """A closed popover's control is told of no new value; it must not answer with its old one."""
@@ -306,140 +220,10 @@ def read_semicolons(path):
     return pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
 
 
-# --- a table that no code knows -------------------------------------------------------------
-class Unknown:
-    """A table, its roles and its hierarchies, all invented on the spot."""
-
-    def __init__(self, seed):
-        self.rng = random.Random(seed)
-        self.used = set()
-        self.records = self.rng.randint(300, 600)
-        self.columns, self.how, self.allowed = {}, {}, {}
-        kinds = ["numbers", "codes", "groups"]
-        kinds += self.rng.sample(["few", "groups"], self.rng.randint(0, 2))
-        for kind in kinds:
-            getattr(self, kind)(self.name())
-        self.identifier, self.sensitive = self.name(), self.name()
-        cells = {
-            self.identifier: [self.word() for _ in range(self.records)],
-            self.sensitive: self.rng.choices([self.word() for _ in range(4)], k=self.records),
-            **self.columns,
-        }
-        order = self.rng.sample(list(cells), len(cells))
-        self.table = pd.DataFrame({name: cells[name] for name in order})
-
-    def word(self):
-        while True:
-            letters = "".join(self.rng.choices("abcdefghijklmnoprstuvwzäøñ", k=9))
-            if letters not in self.used:
-                self.used.add(letters)
-                return letters
-
-    def name(self):
-        first, second = self.word(), self.word()[:4]
-        return self.rng.choice([first, f"{first}-{second}", f"{first} {second}", f"{first}_x"])
-
-    def numbers(self, name):
-        low, narrow = self.rng.randint(-40, 4000), self.rng.choice([2, 5, 10])
-        wide = narrow * self.rng.choice([2, 3, 5])
-        values = [str(low + self.rng.randint(0, 4 * wide)) for _ in range(self.records)]
-        self.columns[name] = values
-        self.how[name] = ("Intervals", {"Widths": f"{narrow}, {wide}"})
-
-        def fits(old, new):
-            found = re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)", new)
-            bounds = found and (int(found[1]), int(found[2]))
-            return new in (old, "*") or (
-                bounds
-                and bounds[0] <= int(old) <= bounds[1]
-                and bounds[1] - bounds[0] + 1 in (narrow, wide)
-            )
-
-        self.allowed[name] = fits
-
-    def codes(self, name):
-        values = [f"{self.rng.choice('ABC')}{self.rng.randint(1000, 1400)}" for _ in range(60)]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        self.how[name] = ("Mask characters", {"Characters kept": "3, 1"})
-        self.allowed[name] = lambda old, new: (
-            new in (old, old[:3] + "**", old[:1] + "****", "*")
-        )  # fmt: skip
-
-    def groups(self, name):
-        values = [self.word() for _ in range(self.rng.randint(6, 14))]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        size, top = self.rng.randint(2, 4), self.word()
-        parents = [self.word() for _ in range(len(values) // size + 1)]
-        lines = [[value, parents[i // size], "*"] for i, value in enumerate(values)]
-        lines.append([top, parents[0], "*"])  # a value that does not occur
-        self.how[name] = ("From a file", "".join(";".join(line) + "\n" for line in lines))
-        above = ancestors(lines)
-        self.allowed[name] = lambda old, new: new in above[old]
-
-    def few(self, name):
-        values = [self.word() for _ in range(self.rng.randint(2, 5))]
-        self.columns[name] = self.rng.choices(values, k=self.records)
-        self.how[name] = ("All or nothing", {})
-        self.allowed[name] = lambda old, new: new in (old, "*")
-
-
 def line_of(page, column):
     """The controls in the line of a column, below its select boxes."""
     label = by.named(page, "combobox", "Hierarchy of %s", column)
     return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
-
-
-@pytest.mark.nightly
-def test_a_table_that_no_code_knows(server, page):
-    seed = int(os.environ.get("KANON_SEED") or secrets.randbelow(2**32))
-    print(f"KANON_SEED={seed}")
-    made = Unknown(seed)
-    separator = made.rng.choice([",", ";", "\t"])
-    content = made.table.to_csv(index=False, sep=separator).encode()
-    by.open_data(page, server)
-    by.upload(page, by.in_memory("unknown.csv", content), str(made.records))
-    roles = {made.identifier: "identifier", made.sensitive: "sensitive"}
-    for column in made.table:
-        by.give_role(page, column, roles.get(column, "quasi-identifier"))
-    for column, (builder, typed) in made.how.items():
-        by.build(page, column, builder)
-        if isinstance(typed, str):
-            choose, another = (
-                by.named(page, "button", f"{which} file for %s", column)
-                for which in ("Choose a", "Another")
-            )
-            choose.or_(another).click()
-            popover = page.get_by_test_id("stPopoverBody")
-            with by.answered(page):
-                popover.locator('input[type="file"]').set_input_files(
-                    by.in_memory("tree.csv", typed.encode())
-                )
-            expect(page.get_by_text("tree.csv: ").last).to_be_attached()
-            page.keyboard.press("Escape")
-            expect(popover).to_have_count(0)
-        else:
-            for label, text in typed.items():
-                by.type_in(page, line_of(page, column).get_by_label(label), text)
-    expect(page.get_by_role("alert")).to_have_count(0)
-    by.go(page, "Anonymise")
-    metric = METRICS[made.rng.choice([*PUBLISHED])].card.title
-    by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), metric)
-    by.anonymise(page)
-    k = made.rng.randint(2, 9)
-    by.to_k(page, k)
-    with by.answered(page):  # lined up with the table below
-        page.get_by_text("Keep the table's order of rows").click()
-    released = read(by.download(page, "Released table").path())
-    assert set(released) == set(made.table) - {made.identifier}
-    assert len(released) == made.records
-    assert list(released[made.sensitive]) == list(made.table[made.sensitive])
-    assert released.groupby(list(made.columns)).size().min() >= k
-    text = released.to_csv()
-    assert not any(person in text for person in made.table[made.identifier])
-    for column, fits in made.allowed.items():
-        pairs = set(zip(made.table[column], released[column], strict=True))
-        assert {pair for pair in pairs if not fits(*pair)} == set(), column
-    assert (released[list(made.columns)] != made.table[list(made.columns)]).any(axis=None)
 
 
 # --- without a mouse ------------------------------------------------------------------------
@@ -475,7 +259,9 @@ def test_by_keyboard_only(server, page):
     expect(page.get_by_role("heading", level=1)).to_contain_text("What is in this table")
 
 
-def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, page):
+def test_every_control_has_a_name_no_barriers_and_reports_open_offline(
+    server, page, chrome, tmp_path
+):
     by.open_start(page, server)
     nameless, barriers = {}, {}
     for title in by.QUESTIONS:
@@ -498,6 +284,9 @@ def test_every_control_has_a_name_and_nothing_serious_keeps_anybody_out(server, 
         assert len(names) > 10
         nameless[title] = [name for name in names if name.startswith("<") or "\\" in name]
         barriers[title] = by.barriers(page)
+        if title == "Report":
+            by.download(page, "Report").save_as(tmp_path / "report.html")
+            by.open_offline(chrome, tmp_path / "report.html")
     assert {title: found for title, found in nameless.items() if found} == {}
     assert {title: found for title, found in barriers.items() if found} == {}
 
@@ -651,42 +440,3 @@ def test_two_users_at_once(server, open_window):
 
 
 # --- other kinds of file --------------------------------------------------------------------
-@pytest.mark.nightly
-def test_every_format_holds_the_same_table(server, page):
-    by.open_start(page, server)
-    expected = read(by.download(page, "Released table").path())
-    sizes = expected.groupby(
-        ["age", "sex", "region", "education", "marital-status", "occupation"]
-    ).size()
-    assert sizes.min() >= 5 and len(expected) == 30_000 and "person" not in expected
-    readers = {
-        "PARQUET": pd.read_parquet,
-        "XLSX": lambda path: pd.read_excel(path, engine="calamine", dtype=str),
-        "FEATHER": pd.read_feather,
-        "TSV": lambda path: pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False),
-    }
-    for kind, reader in readers.items():
-        by.choose(page, page.get_by_role("combobox", name="Format"), kind)
-        coming = by.download(page, "Released table", f".{kind.lower()}")
-        assert re.search(rf"-[0-9a-f]{{12}}\.{kind.lower()}$", coming.suggested_filename)
-        found = reader(coming.path())
-        assert list(found) == list(expected)
-        assert found.astype(str).values.tolist() == expected.values.tolist(), kind
-
-
-@pytest.mark.nightly
-def test_a_release_comes_right_after_the_slider_was_moved(server, open_window):
-    page = open_window()
-    by.open_data(page, server)
-    by.go(page, "Anonymise")
-    by.anonymise(page)
-    slider = page.get_by_role("slider")
-    for place in range(6):
-        slider.focus()
-        for _ in range(1 + place % 3):
-            slider.press("ArrowRight" if place % 2 else "ArrowLeft")
-        with page.expect_download() as coming:
-            by.button(page, "Released table").click(no_wait_after=True)
-        assert coming.value.failure() is None
-        by.idle(page)
-    assert "MediaFileStorageError" not in server.log.read_text("utf-8")

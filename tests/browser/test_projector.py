@@ -1,8 +1,5 @@
 """The projector's picture in a real browser: all of it is seen, nothing is over anything else."""
 
-from __future__ import annotations
-
-from itertools import cycle
 from pathlib import Path
 
 import pandas as pd
@@ -52,7 +49,6 @@ def chosen(page, name):
 
 
 def pressed(page, key, number):
-    """At a step, by a key."""
     page.keyboard.press(key)
     expect(page.get_by_role("heading", level=3)).to_contain_text(f"Step {number} of")
     by.idle(page)
@@ -80,7 +76,7 @@ def wrong(page, sizes=SIZES):
     return found, places
 
 
-def walked(page, name, last, keys):
+def walked(page, name, keys):
     """What is wrong at the steps that keys lead to; nothing moves from one to the next."""
     found, stood = [], None
     for key, number in keys:
@@ -90,33 +86,6 @@ def walked(page, name, last, keys):
         assert stood in (None, places), (name, number)
         stood = places
     return found
-
-
-def themes(page):
-    for scheme in cycle(("light", "dark")):
-        page.emulate_media(color_scheme=scheme)
-        yield scheme
-
-
-@pytest.mark.nightly
-def test_every_algorithm_s_lesson_fits_the_projector(server, page):
-    """A late step, which shows most, and the last one: at both sizes."""
-    opened(server, page)
-    found, schemes = [], themes(page)
-    try:
-        for name in algorithms():
-            last = chosen(page, name)
-            next(schemes)
-            project(page)
-            keys = [("End", last), ("PageUp", last - 1)]
-            found += walked(page, name, last, keys)
-            if name in ("gaa", "optimal"):
-                by.picture(page, f"projector-{name}")
-            pressed(page, "Home", 0)
-            back(page)
-    finally:
-        page.emulate_media(color_scheme="light")
-    assert not found, "\n".join(map(str, found))
 
 
 @pytest.mark.nightly
@@ -130,7 +99,7 @@ def test_every_step_of_every_lesson_fits_the_projector(server, page):
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 keys = [("Home", 0), *(("PageDown", each) for each in range(1, last + 1))]
-                found += walked(page, name, last, keys)
+                found += walked(page, name, keys)
             back(page)
     finally:
         page.emulate_media(color_scheme="light")

@@ -1,7 +1,5 @@
 """Every bad input along every route: one sentence, no traceback, nothing written, nothing lost."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -36,6 +34,7 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.studio.widgets.requirements import KINDS
 from kanon.teaching.exercises import read_exercises
+from support import dashboard as ui
 from support.bad_inputs import (
     PAGE,
     PEOPLE,
@@ -59,27 +58,6 @@ from support.bad_inputs import (
     page,
     plain,
 )
-from support.dashboard import (
-    ANONYMISE,
-    APP,
-    COMPARE,
-    DATA,
-    HIERARCHIES,
-    METRICS_PAGE,
-    WORK,
-    as_bytes,
-    build,
-    frame_k,
-    give_role,
-    go,
-    key_of,
-    press,
-    problems,
-    settled,
-    upload,
-    upload_tree,
-    work,
-)
 from support.works import PART_OF, value_of, with_fields
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
@@ -92,22 +70,28 @@ TABLES = Path(__file__).parents[1]
 """The folder for tables that stay where they are."""
 
 
-def along(route):
+def kind_of(case):
+    """What is given and where; the gate has one case of each kind per route."""
+    app = getattr(case.given, "app", None)
+    return type(case.given), app and app.place
+
+
+def along(route, every=False):
     """The cases that can occur on a route, with the section that each stands in."""
-    return pytest.mark.parametrize(
-        ("section", "case"),
-        [
-            pytest.param(section, case, id=f"{section.title}: {case.name}")
-            for section in SECTIONS
-            for case in section.cases
-            if not isinstance(case.words(route), Never)
-        ],
-    )
+    cases, kinds = [], set()
+    for section in SECTIONS:
+        for case in section.cases:
+            if not isinstance(case.words(route), Never):
+                heavy = not every and "KANON_WRITE" not in os.environ and kind_of(case) in kinds
+                kinds.add(kind_of(case))
+                marks = [pytest.mark.nightly] if heavy else []
+                title = f"{section.title}: {case.name}"
+                cases.append(pytest.param(section, case, marks=marks, id=title))
+    return pytest.mark.parametrize(("section", "case"), cases)
 
 
 @pytest.fixture(scope="module")
 def page_of_docs():
-    """What was said, for the page that ``make bad-inputs`` writes."""
     said = {}
     yield said
     if "KANON_WRITE" in os.environ:
@@ -137,7 +121,6 @@ def check(section, case, page_of_docs):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the files are."""
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)
     Path("plan.json").write_text(GOOD.text, "utf-8")
@@ -155,7 +138,6 @@ def files(folder):
 
 # --- the library -------------------------------------------------------------------------------
 def in_library(given, folder):
-    """Do with the library what a case does."""
     match given:
         case TableFile():
             source = Path(given.name) if given.content is None else given.content
@@ -199,7 +181,7 @@ def in_library(given, folder):
             raise AssertionError(f"the library knows no {given}")
 
 
-@along("library")
+@along("library", every=True)
 def test_the_library_says_it(section, case, folder, check):
     before = files(folder)
     with pytest.raises(KanonError) as caught:
@@ -293,34 +275,33 @@ class Session:
     """One session for all cases: a table, choices of one's own, a result, a comparison."""
 
     def __init__(self):
-        self.at = go(AppTest.from_file(str(APP), default_timeout=60))
-        self.page = ANONYMISE
-        at = upload(self.on(DATA), "people.csv", as_bytes(PEOPLE, "csv"))
+        self.at = ui.go(AppTest.from_file(str(ui.APP), default_timeout=60))
+        self.page = ui.ANONYMISE
+        at = ui.upload(self.on(ui.DATA), "people.csv", ui.as_bytes(PEOPLE, "csv"))
         for name, entry in PLAN["columns"].items():
-            give_role(at, name, entry["role"])
-        build(at, "age", "intervals", widths="10, 20")
-        build(at, "sex", "suppression")
-        at = self.on(METRICS_PAGE)
+            ui.give_role(at, name, entry["role"])
+        ui.build(at, "age", "intervals", widths="10, 20")
+        ui.build(at, "sex", "suppression")
+        at = self.on(ui.METRICS_PAGE)
         at.text_input(key="compose-name-0").set_value("mine")
-        press(at, "Keep it")
-        at = self.on(ANONYMISE)
-        at.number_input(key=frame_k(at)).set_value(2)
-        settled(press(go(at), "Anonymise"))
-        assert not problems(at) and work(at).findings.result is not None
-        lessons = replace(work(at).view(LessonsView), part="exercises")  # what the page Learn shows
-        deciding = replace(work(at).view(DecideView), part="study")  # and the page Decide
-        self.kept = self.before = with_fields(with_fields(work(at), view=lessons), view=deciding)
+        ui.press(at, "Keep it")
+        at = self.on(ui.ANONYMISE)
+        at.number_input(key=ui.frame_k(at)).set_value(2)
+        ui.settled(ui.press(ui.go(at), "Anonymise"))
+        assert not ui.problems(at) and ui.work(at).findings.result is not None
+        lessons = replace(ui.work(at).view(LessonsView), part="exercises")
+        deciding = replace(ui.work(at).view(DecideView), part="study")
+        self.kept = self.before = with_fields(with_fields(ui.work(at), view=lessons), view=deciding)
 
     @cached_property
     def compared(self):
         """A comparison, for what stands beside one."""
         self.begin()
-        return work(settled(press(self.on(COMPARE), "Compare"))).findings.comparison
+        return ui.work(ui.settled(ui.press(self.on(ui.COMPARE), "Compare"))).findings.comparison
 
     def on(self, page):
-        """The session on a page."""
         if page != self.page:
-            go(self.at, page)
+            ui.go(self.at, page)
             self.page = page
         return self.at
 
@@ -328,14 +309,14 @@ class Session:
         """As after the first steps, with some settings changed; nothing was tried yet."""
         self.before = with_fields(self.kept, **settings)
         drawn = not self.lost
-        self.at.session_state[WORK] = self.before
+        self.at.session_state[ui.WORK] = self.before
         if settings or not drawn:  # widgets of the page show something else
-            go(self.at)
+            ui.go(self.at)
 
     @property
     def lost(self):
         """The fields of the work and the states of pages that are not what they were."""
-        now, before = _but_for_bounds_found(work(self.at), self.before), self.before
+        now, before = _but_for_bounds_found(ui.work(self.at), self.before), self.before
         pairs = {name: (value_of(now, name), value_of(before, name)) for name in PART_OF}
         kinds = {*now.views, *before.views}
         pairs |= {kind.__name__: (now.view(kind), before.view(kind)) for kind in kinds}
@@ -362,90 +343,81 @@ def session(workers):
 
 
 def loaded(session, name, content):
-    """A table, on the page Data."""
-    upload(session.on(DATA), name, content)
+    ui.upload(session.on(ui.DATA), name, content)
 
 
 def read_otherwise(session, name, content, **read):
     """A table that is read in a way of one's own, on the page Data."""
-    at = upload(session.on(DATA), name, content)
-    session.before = work(at)
+    at = ui.upload(session.on(ui.DATA), name, content)
+    session.before = ui.work(at)
     for setting, text in read.items():
-        key = f"{setting}-{work(at).version}"
+        key = f"{setting}-{ui.work(at).version}"
         box = at.text_input(key=key) if setting == "encoding" else at.selectbox(key=key)
         box.set_value(text)
-    go(at)
+    ui.go(at)
     return {"asked"}
 
 
 def loaded_tree(session, column, name, content):
     """A hierarchy for a column, on the page Data; Undo brings back the one before."""
-    at = upload_tree(session.on(DATA), column, name, content)
-    first = undone(work(at), column)
+    at = ui.upload_tree(session.on(ui.DATA), column, name, content)
+    first = undone(ui.work(at), column)
     undo = undone(first, column)  # the file, and that it comes from one
     assert undo.table.choices[column].tree == session.before.table.choices[column].tree
     return {"choices", "histories"}
 
 
 def built(session, column, builder, typed):
-    """The fields of a builder, on the page Data; they hold what was typed."""
-    at = build(session.on(DATA), column, builder, **typed)
+    at = ui.build(session.on(ui.DATA), column, builder, **typed)
     for name, text in typed.items():
-        assert at.text_input(key=key_of(at, column, name)).value == text
+        assert at.text_input(key=ui.key_of(at, column, name)).value == text
     return {"choices", "histories"}
 
 
 def roles(session, **given):
-    """Roles, on the page Data, and the button on Anonymise."""
-    at = session.on(DATA)
+    at = session.on(ui.DATA)
     for column, role in given.items():
-        give_role(at, column, role)
-    press(session.on(ANONYMISE), "Anonymise")
+        ui.give_role(at, column, role)
+    ui.press(session.on(ui.ANONYMISE), "Anonymise")
     return {"roles", "reasons", "choices", "histories"}
 
 
 def settings(session, models=(), roles=(), **chosen):
-    """Settings that were chosen, and the button on Anonymise."""
     wanted = tuple(KINDS[name](**given) for name, given in models)
     session.begin(models=wanted, **chosen)
     for column, role in dict(roles).items():
         session.before = with_role(session.before, column, Role(role))
-    session.at.session_state[WORK] = session.before
-    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+    session.at.session_state[ui.WORK] = session.before
+    ui.settled(ui.press(ui.go(session.on(ui.ANONYMISE)), "Anonymise"))
 
 
 def other_table(session, table, then=None, missing="drop-records"):
     """Another table on the page Data, all decided, and what is done with it."""
-    at = upload(session.on(DATA), "other.csv", as_bytes(table, "csv"))
+    at = ui.upload(session.on(ui.DATA), "other.csv", ui.as_bytes(table, "csv"))
     session.before = with_fields(
-        work(at), problem=work(at).message.problem if then is None else None, missing=missing,
+        ui.work(at), problem=ui.work(at).message.problem if then is None else None, missing=missing,
         undecided=frozenset(),
     )  # fmt: skip
-    at.session_state[WORK] = session.before
+    at.session_state[ui.WORK] = session.before
     return None if then is None else PLACES[then.place](session, **then.what)
 
 
 def missing(session):
-    """Missing cells that count as a value, on the page Data."""
-    at = session.on(DATA)
-    at.radio(key=f"missing-{work(at).version}").set_value("as-value")
-    go(at)
+    at = session.on(ui.DATA)
+    ui.enter(at, at.radio(key=f"missing-{ui.work(at).version}"), "as-value")
     return {"missing", "choices", "histories"}
 
 
 def person(session, column):
-    """The column that says who a record is about, and the button on Anonymise."""
-    session.at.session_state[WORK] = with_fields(work(session.at), person=column)
-    settled(press(go(session.on(ANONYMISE)), "Anonymise"))
+    session.at.session_state[ui.WORK] = with_fields(ui.work(session.at), person=column)
+    ui.settled(ui.press(ui.go(session.on(ui.ANONYMISE)), "Anonymise"))
     return {"person"}
 
 
 def k_of(session, k):
-    """A k in the line at the top, and the button on Anonymise."""
-    at = session.on(DATA)
-    at.number_input(key=frame_k(at)).set_value(k)
-    go(at)
-    press(session.on(ANONYMISE), "Anonymise")
+    at = session.on(ui.DATA)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), k)
+    ui.press(session.on(ui.ANONYMISE), "Anonymise")
     return {"k"}
 
 
@@ -458,109 +430,93 @@ def parameter(session, model, name, value):
         given["distance"] = "variational"
     made = one(column="disease", **given)
     session.begin(models=(made,))
-    at = go(session.on(ANONYMISE))
-    key = key_of_model(work(at), made, name)
-    at.number_input(key=key).set_value(value)
-    go(at)
+    at = ui.go(session.on(ui.ANONYMISE))
+    key = key_of_model(ui.work(at), made, name)
+    ui.enter(at, at.number_input(key=key), value)
     assert at.number_input(key=key).value == value
 
 
 def weight(session, text):
-    """How much the column age counts, on the page Metrics; the field holds what was typed."""
-    at = session.on(METRICS_PAGE)
-    key = f"attribute-weight-{work(at).version}-0-1"
-    at.text_input(key=key).set_value(text)
-    go(at)
+    at = session.on(ui.METRICS_PAGE)
+    key = f"attribute-weight-{ui.work(at).version}-0-1"
+    ui.enter(at, at.text_input(key=key), text)
     assert at.text_input(key=key).value == text
 
 
 def metric(session, name):
-    """The name of a composed metric, on the page Metrics; the field holds what was typed."""
-    at = session.on(METRICS_PAGE)
+    at = session.on(ui.METRICS_PAGE)
     at.text_input(key="compose-name-1").set_value(name)
-    press(at, "Keep it")
+    ui.press(at, "Keep it")
     assert at.text_input(key="compose-name-1").value == name
 
 
 def plan(session, text):
-    """A plan to import, on the page Compare."""
-    at = session.on(COMPARE)
-    box = at.file_uploader(key=f"kept-import-{work(at).version}")
-    box.set_value(("plan.json", text.encode(), "application/json"))
-    go(at)
+    at = session.on(ui.COMPARE)
+    box = at.file_uploader(key=f"kept-import-{ui.work(at).version}")
+    ui.enter(at, box, ("plan.json", text.encode(), "application/json"))
 
 
 def ks(session, text):
-    """Numbers k, on the page Utility; the field holds what was typed."""
     utility = session.before.view(UtilityView)
     learning = replace(utility.learning, ks=text)
     session.begin(view=replace(utility, part="learning", learning=learning))
-    at = go(session.on(UTILITY))
+    at = ui.go(session.on(UTILITY))
     assert at.text_input(key=f"learning-ks-{text}").value == text
 
 
 def lines(session, text):
     """Lines that are pasted, on the page Hierarchies; they stay in their field."""
-    at = session.on(HIERARCHIES)
-    key = f"tree-pasted-{work(at).version}-age"
+    at = session.on(ui.HIERARCHIES)
+    key = f"tree-pasted-{ui.work(at).version}-age"
     at.text_area(key=key).set_value(text)
-    press(at, "Take these lines")
+    ui.press(at, "Take these lines")
     assert at.text_area(key=key).value == text
 
 
 def tree_files(session, name, content):
     """Hierarchy files, on the page Hierarchies; nothing is used before it is looked through."""
-    at = session.on(HIERARCHIES)
-    key = f"tree-files-{work(at).version}-{work(at).shared.uploads}"
-    at.file_uploader(key=key).set_value([(name, content, "text/plain")])
-    go(at)
+    at = session.on(ui.HIERARCHIES)
+    key = f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"
+    ui.enter(at, at.file_uploader(key=key), [(name, content, "text/plain")])
     return {"imports", "uploads"}
 
 
 def layout(session, content):
-    """A layout of the board, on the page Compare."""
     session.begin(comparison=session.compared)
-    at = session.on(COMPARE)
+    at = session.on(ui.COMPARE)
     (box,) = [one for one in at.file_uploader if one.label == "Load a layout"]
-    box.set_value(("layout.json", content, "application/json"))
-    go(at)
+    ui.enter(at, box, ("layout.json", content, "application/json"))
 
 
 def interval(session, low, high):
     """From which k to which areas are taken, on the page Compare; the fields hold both."""
     session.begin(comparison=session.compared)
-    at = session.on(COMPARE)
-    version = work(at).version
+    at = session.on(ui.COMPARE)
+    version = ui.work(at).version
     for name, k in (("from-k", low), ("to-k", high)):
-        at.number_input(key=f"compare-{name}-{version}").set_value(k)
-        go(at)
+        ui.enter(at, at.number_input(key=f"compare-{name}-{version}"), k)
     return {"interval"}
 
 
 def population(session, name, content):
-    """A table of the population, on the page Privacy."""
     at = session.on(PRIVACY)
-    key = f"privacy-population-{work(at).version}-{work(at).view(PrivacyView).uploads}"
-    at.file_uploader(key=key).set_value((name, content, "text/plain"))
-    go(at)
+    key = f"privacy-population-{ui.work(at).version}-{ui.work(at).view(PrivacyView).uploads}"
+    ui.enter(at, at.file_uploader(key=key), (name, content, "text/plain"))
     return {"PrivacyView", "population", "population_origin", "made_with"}
 
 
 def path(session, typed):
-    """A path, on the page Data; the field holds it."""
-    at = session.on(DATA)
-    key = f"place-{work(at).version}"
+    at = session.on(ui.DATA)
+    key = f"place-{ui.work(at).version}"
     at.text_input(key=key).set_value(typed)
-    settled(press(go(at), "Open the table"))
+    ui.settled(ui.press(ui.go(at), "Open the table"))
     assert at.text_input(key=key).value == typed
     return {"Place", "job", "request"}
 
 
 def text_of_report(session, name, text):
-    """A text on the page Report; the field holds what was typed."""
     at = session.on("pages/report.py")
-    at.text_area(key=f"report-{name}").set_value(text)
-    go(at)
+    ui.enter(at, at.text_area(key=f"report-{name}"), text)
     assert at.text_area(key=f"report-{name}").value == text
     return {"texts"}
 
@@ -568,27 +524,25 @@ def text_of_report(session, name, text):
 def context_file(session, text):
     """A context, on the page Decide; the one that holds stays."""
     session.begin(view=replace(session.before.view(DecideView), part="purpose"))
-    at = go(session.on(DECIDE))
-    key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
-    at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
-    go(at)
+    at = ui.go(session.on(DECIDE))
+    key = f"decide-upload-{ui.work(at).version}-{ui.work(at).view(DecideView).uploads}"
+    ui.enter(at, at.file_uploader(key=key), ("context.json", text.encode(), "application/json"))
 
 
 def exercise_set(session, text):
     """An exercise set, on the page Learn; the one that was open stays."""
     at = session.on(LEARN)
-    key = f"exercise-set-{work(at).view(LessonsView).exercises.uploads}"
+    key = f"exercise-set-{ui.work(at).view(LessonsView).exercises.uploads}"
     at.file_uploader(key=key).set_value(("set.json", text.encode(), "application/json"))
-    settled(go(at))
+    ui.settled(ui.go(at))
     return {"job", "request"}
 
 
 def study_file(session, text):
     """A file of a study, on the page Decide; what was found before stays."""
     at = session.on(DECIDE)
-    key = f"study-upload-{work(at).version}-{work(at).view(SimulatedView).uploads}"
-    at.file_uploader(key=key).set_value(("study.json", text.encode(), "application/json"))
-    go(at)
+    key = f"study-upload-{ui.work(at).version}-{ui.work(at).view(SimulatedView).uploads}"
+    ui.enter(at, at.file_uploader(key=key), ("study.json", text.encode(), "application/json"))
 
 
 PLACES = {
@@ -643,7 +597,7 @@ def in_app(given, session):
 def test_the_app_says_it_and_loses_nothing(case, session, check):
     session.begin()
     meant = in_app(case.given, session) or set()
-    (said,) = {problem.replace("\u2060", "") for problem in problems(session.at)}
+    (said,) = {problem.replace("\u2060", "") for problem in ui.problems(session.at)}
     check("app", said)
     assert session.lost <= meant
 

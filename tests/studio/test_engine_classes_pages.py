@@ -1,7 +1,5 @@
 """A table with more classes than come here, on every page: its engine merges and writes."""
 
-from __future__ import annotations
-
 import io
 import json
 
@@ -13,35 +11,13 @@ from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.stored_values import TableConnection
 from kanon.studio.jobs.engine_release import Destination
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    DATA,
-    HIERARCHIES,
-    METRICS_PAGE,
-    button,
-    captions,
-    choose,
-    frame_k,
-    give_role,
-    go,
-    held_worker,
-    infos,
-    numbers,
-    other_workers,
-    press,
-    problems,
-    settled,
-    texts,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 
 MOST = 150
 """So many classes come here in these tests."""
 
-EVERY_CLASS = ["pages/lattice.py", COMPARE, "pages/privacy.py", "pages/utility.py"]
-PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, *EVERY_CLASS, "pages/decide.py",
+EVERY_CLASS = ["pages/lattice.py", ui.COMPARE, "pages/privacy.py", "pages/utility.py"]
+PAGES = [ui.DATA, ui.HIERARCHIES, ui.METRICS_PAGE, ui.ANONYMISE, *EVERY_CLASS, "pages/decide.py",
          "pages/report.py", "pages/learn.py"]  # fmt: skip
 RELEASE = "Anonymise and write the release"
 
@@ -64,7 +40,7 @@ def few_classes(workers, tmp_path_factory):
     path = tmp_path_factory.mktemp("limits") / "settings.toml"
     path.write_text(f"classes = {MOST}\n")
     # The workers after them start once the settings are the usual ones again.
-    with other_workers(), pytest.MonkeyPatch.context() as patch:
+    with ui.other_workers(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("KANON_SETTINGS", str(path))
         yield
 
@@ -82,10 +58,10 @@ def at(start, few_classes, limits, tmp_path, monkeypatch):
         pytest.fail("the server keeps no classes in its memory")
 
     monkeypatch.setattr(TableConnection, "keep", keep)
-    page = start(DATA)
-    page.text_input(key=f"place-{work(page).version}").set_value("people.parquet")
-    settled(press(go(page), "Open the table"))
-    roles = {name: role.value for name, role in work(page).table.roles.items()}
+    page = start(ui.DATA)
+    page.text_input(key=f"place-{ui.work(page).version}").set_value("people.parquet")
+    ui.settled(ui.press(ui.go(page), "Open the table"))
+    roles = {name: role.value for name, role in ui.work(page).table.roles.items()}
     quasi = dict.fromkeys(["age", "sex", "zip"], "quasi-identifier")
     assert roles == {**quasi, "disease": "sensitive"}, "as suggested"
     return page
@@ -101,8 +77,7 @@ def destination(at):
 
 
 def typed(at, text):
-    destination(at).set_value(str(text))
-    return go(at)
+    return ui.enter(at, destination(at), str(text))
 
 
 def rows_of(frame):
@@ -113,18 +88,18 @@ def n_classes():
     return len(people().drop_duplicates(["age", "sex", "zip"]))
 
 
-@pytest.mark.parametrize("algorithm", ["gaa", "flash"])
+@pytest.mark.parametrize("algorithm", ["gaa", pytest.param("flash", marks=pytest.mark.nightly)])
 def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, downloads, algorithm):
-    assert problems(at) == [] and numbers(at)["Classes"] == str(n_classes())
-    go(at, ANONYMISE)
-    choose(at, "run-algorithm", algorithm)
-    assert any(f"have {n_classes()} different" in said for said in infos(at))
+    assert ui.problems(at) == [] and ui.numbers(at)["Classes"] == str(n_classes())
+    ui.go(at, ui.ANONYMISE)
+    ui.choose(at, "run-algorithm", algorithm)
+    assert any(f"have {n_classes()} different" in said for said in ui.infos(at))
     assert not [one for one in at.button if one.label == "Anonymise"]
     place = tmp_path / "tables" / f"released-k5-{algorithm}-nllm"
     assert destination(at).value == str(place)
-    settled(press(at, RELEASE))
-    assert problems(at) == []
-    made = work(at).findings.engine_release
+    ui.settled(ui.press(at, RELEASE))
+    assert ui.problems(at) == []
+    made = ui.work(at).findings.engine_release
     content = made.plan.model_dump(mode="json")
     if algorithm == "gaa":  # in memory the classes would be one part
         content["algorithm"]["parts"] = str(made.found.trace.parts)
@@ -140,19 +115,19 @@ def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, download
     known = {name: expected[name] for name in made.found.measures}
     assert {**made.found.measures, "seconds": 0} == (known if stays else expected)
     limits(classes=MOST)
-    go(at)
+    ui.go(at)
     assert (
         at.success[0]
         .value.replace("\\", "")
         .startswith("Written and checked: 2\u202f000 records for")
     )
-    assert numbers(at)["Minimum k"] == f"{ours.recoding.min_k} records"
-    assert numbers(at)["Alteration"] == f"{ours.alteration:.1f} %"
-    assert any("'Association change', 'Query error'" in said for said in captions(at))
-    assert stays == any("the risk of being found" in said for said in captions(at))
-    assert any("k = 5 (reached: 5)" in said.replace("\\", "") for said in texts(at)) == stays
+    assert ui.numbers(at)["Minimum k"] == f"{ours.recoding.min_k} records"
+    assert ui.numbers(at)["Alteration"] == f"{ours.alteration:.1f} %"
+    assert any("'Association change', 'Query error'" in said for said in ui.captions(at))
+    assert stays == any("the risk of being found" in said for said in ui.captions(at))
+    assert any("k = 5 (reached: 5)" in said.replace("\\", "") for said in ui.texts(at)) == stays
     told = "**Parts:** the classes were merged in 4" if algorithm == "gaa" else "**Levels:** age"
-    assert any(said.startswith(told) for said in texts(at))
+    assert any(said.startswith(told) for said in ui.texts(at))
     assert destination(at).value == f"{place}-2", "nothing is overwritten"
     _, measures = downloads["engine-measures-json"]
     assert json.loads(measures()) == made.found.measures
@@ -160,79 +135,66 @@ def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, download
     shown = pd.read_csv(io.BytesIO(table())).set_index("name")["value"]
     assert shown["min_k"] == ours.recoding.min_k and np.isnan(shown["query_error_percent"])
     assert shown["alteration.nllm"] == pytest.approx(ours.alteration)
-    at.number_input(key=frame_k(at)).set_value(7)
-    assert "Changed: k." in warnings(go(at))[0]
+    at.number_input(key=ui.frame_k(at)).set_value(7)
+    assert "Changed: k." in ui.warnings(ui.go(at))[0]
 
 
 def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
-    go(at, ANONYMISE)
+    ui.go(at, ui.ANONYMISE)
     for wrong, why in ((tmp_path / "out", "is not allowed"), ("people.parquet", "table itself")):
-        press(typed(at, wrong), RELEASE)
-        assert why in problems(at)[0] and work(at).running == {}
-        go(at, DATA)
-        assert destination(go(at, ANONYMISE)).value == str(wrong)
-    choose(at, "run-algorithm", "mondrian")
+        ui.press(typed(at, wrong), RELEASE)
+        assert why in ui.problems(at)[0] and ui.work(at).running == {}
+        ui.go(at, ui.DATA)
+        assert destination(ui.go(at, ui.ANONYMISE)).value == str(wrong)
+    ui.choose(at, "run-algorithm", "mondrian")
     assert f"needs all classes in memory: {n_classes()} are more" in (
-        warnings(at)[0].replace("\\", "")
+        ui.warnings(at)[0].replace("\\", "")
     )
-    assert button(at, RELEASE).disabled
-    press(at, "Use GAA")
-    assert warnings(at) == [] and not button(at, RELEASE).disabled
+    assert ui.button(at, RELEASE).disabled
+    ui.press(at, "Use GAA")
+    assert ui.warnings(at) == [] and not ui.button(at, RELEASE).disabled
     at.selectbox(key="run-gaa-parts").set_value("1")
-    settled(press(typed(go(at), ""), RELEASE))
-    assert f"the most allowed is {MOST}" in problems(at)[0]
+    ui.settled(ui.press(typed(ui.go(at), ""), RELEASE))
+    assert f"the most allowed is {MOST}" in ui.problems(at)[0]
     assert names(tmp_path / "tables") == ["people.parquet"]
 
 
 def test_what_is_cancelled_leaves_nothing(at, tmp_path):
     place = tmp_path / "tables" / "mine.parquet"
-    typed(go(at, ANONYMISE), place)
+    typed(ui.go(at, ui.ANONYMISE), place)
     for complete, said in (
         (False, "The run was cancelled; nothing was written."),
         (True, "The release was complete before the run could be cancelled; its numbers are not "
                "known here."),
     ):  # fmt: skip
-        with held_worker():
-            press(at, RELEASE)
-            assert button(at, RELEASE).disabled and len(at.get("progress")) == 1
+        with ui.held_worker():
+            ui.press(at, RELEASE)
+            assert ui.button(at, RELEASE).disabled and len(at.get("progress")) == 1
             if complete:
                 place.touch()
-            press(at, "Cancel")
-        settled(at)
-        assert infos(at)[0] == said and work(at).findings.engine_release is None
+            ui.press(at, "Cancel")
+        ui.settled(at)
+        assert ui.infos(at)[0] == said and ui.work(at).findings.engine_release is None
         assert names(place.parent) == ["mine.parquet"] * complete + ["people.parquet"]
-        assert work(at).view(Destination).typed == str(place)
+        assert ui.work(at).view(Destination).typed == str(place)
 
 
-def test_every_page_says_where_the_classes_are(at):
-    kept = f"have {n_classes()} different combinations of values, and {MOST} come here"
-    for page in PAGES:
-        go(at, page)
-        assert problems(at) == []
-        shown = any(kept in said for said in [*infos(at), *captions(at)])
-        assert shown or page in (HIERARCHIES, METRICS_PAGE, "pages/learn.py"), page
-    for part in ("settings", "reverse", "study"):
-        go(at, "pages/decide.py").button_group(key="decide-part").set_value(part)
-        assert any(kept in said for said in infos(go(at))) and problems(at) == []
-    press(go(at, HIERARCHIES), "Compare with these hierarchies")
-    assert kept in problems(at)[0]
-
-
+@pytest.mark.nightly
 def test_classes_are_counted_by_a_worker_when_roles_change(at):
-    with held_worker():
-        give_role(at, "disease", "quasi-identifier")
-        assert list(work(at).running) == ["counting"]
-        assert "is being counted" in infos(at)[0] and "Classes" not in numbers(at)
+    with ui.held_worker():
+        ui.give_role(at, "disease", "quasi-identifier")
+        assert list(ui.work(at).running) == ["counting"]
+        assert "is being counted" in ui.infos(at)[0] and "Classes" not in ui.numbers(at)
         for page in PAGES:
-            go(at, page)
-        go(at, DATA)
-        press(at, "Cancel")
-    settled(at)
-    assert infos(at)[0] == "Counting the classes was cancelled." and work(at).running == {}
-    settled(press(at, "Count the classes"))
+            ui.go(at, page)
+        ui.go(at, ui.DATA)
+        ui.press(at, "Cancel")
+    ui.settled(at)
+    assert ui.infos(at)[0] == "Counting the classes was cancelled." and ui.work(at).running == {}
+    ui.settled(ui.press(at, "Count the classes"))
     whole = len(people().drop_duplicates())
-    assert numbers(at)["Classes"] == f"{whole}"
-    give_role(at, "age", "insensitive")
-    assert work(at).running == {}, "two columns cannot have too many"
-    assert numbers(at)["Classes"] == str(2 * 4 * 3)
-    assert [one.label for one in go(at, ANONYMISE).button if one.label == "Anonymise"]
+    assert ui.numbers(at)["Classes"] == f"{whole}"
+    ui.give_role(at, "age", "insensitive")
+    assert ui.work(at).running == {}, "two columns cannot have too many"
+    assert ui.numbers(at)["Classes"] == str(2 * 4 * 3)
+    assert [one.label for one in ui.go(at, ui.ANONYMISE).button if one.label == "Anonymise"]

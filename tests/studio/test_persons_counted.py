@@ -1,46 +1,17 @@
 """Whoever has several records is one person: what pages and commands say, counted by pandas."""
 
-from __future__ import annotations
-
 import datetime
 import json
-import re
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.algorithms import gaa
-from kanon.base.formatting import percent
-from kanon.charts.learning import scores_chart
 from kanon.cli.main import main
-from kanon.learning.disclosure import disclosed
-from kanon.learning.experiments import Band
-from kanon.learning.scores import SCORES
-from kanon.plan import Plan
 from kanon.report.contents import gather
-from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.utility.representation import disclosure_sentence
-from support.dashboard import (
-    DATA,
-    WORK,
-    anonymised,
-    as_bytes,
-    captions,
-    give_role,
-    go,
-    numbers,
-    press,
-    problems,
-    settled,
-    texts,
-    upload,
-    warnings,
-    work,
-)
-from support.works import with_fields
+from support import dashboard as ui
 
 KNOWN = ["town", "job", "age"]
 
@@ -80,24 +51,24 @@ def table(request):
 
 
 def opened(start, table):
-    at = upload(start(DATA), "visits.csv", as_bytes(table, "csv"))
+    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(table, "csv"))
     for column in KNOWN:
-        give_role(at, column, "quasi-identifier")
-    give_role(at, "ill", "sensitive")
-    at.session_state[WORK] = with_fields(work(at), person="patient", missing="as-value")
-    return go(at)
+        ui.give_role(at, column, "quasi-identifier")
+    ui.give_role(at, "ill", "sensitive")
+    return ui.change(at, person="patient", missing="as-value")
 
 
 def sentence(at, begins):
-    (one,) = [one for one in texts(at) if one.startswith(begins)]
+    (one,) = [one for one in ui.texts(at) if one.startswith(begins)]
     return one.replace("\u202f", " ")
 
 
+@pytest.mark.nightly
 def test_what_data_says(start, table):
     at, everybody = opened(start, table), table["patient"].nunique()
-    assert numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
-    assert numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
-    settled(press(at, "Look for them"))
+    assert ui.numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
+    assert ui.numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
+    ui.settled(ui.press(at, "Look for them"))
     enough = [
         {*columns}
         for size in (1, 2, 3)
@@ -118,113 +89,38 @@ def test_what_data_says(start, table):
 
 
 def test_what_privacy_says(start, table):
-    at = go(anonymised(opened(start, table)), "pages/privacy.py")
+    at = ui.go(ui.anonymised(opened(start, table)), "pages/privacy.py")
     fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()
     said = sentence(at, "**Everybody")
     share = 100 * (fewest == 1).mean()
     assert f"singles out {share:.1f} % of {len(fewest)} persons before and 0.0 % after" in said
     assert f"on average {fewest.mean():.1f} persons match before" in said
     assert f"of {len(table)} records before" in said, "guessed is a record's value"
-    assert numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
+    assert ui.numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
     day = datetime.date(2026, 1, 2)
-    report = gather(plan_of(work(at)), work(at).table.records, date=day)
+    report = gather(plan_of(ui.work(at)), ui.work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
     axes = {one.layout.xaxis.title.text for part in report.curves for one in part.figures}
     assert axes == {"k, persons per class at least (log scale)"}
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 
-def test_what_decide_finds_the_other_way_round(start, table):
-    at = go(opened(start, table), "pages/decide.py")
-    at.button_group(key="decide-part").set_value("reverse")
-    settled(press(go(at), "Find the greatest k"))
-    assert not problems(at)
-    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
-    go(at)
-    assert at.metric[0].value == str(table["patient"].nunique())
-    assert at.metric[0].help.startswith("Persons in the smallest class")
-    (chart,) = at.get("plotly_chart")
-    axis = json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"]
-    assert axis.startswith("k: persons in the smallest class")
-    go(at, "pages/anonymise.py")
-    assert any(said.startswith("k says how many persons look alike") for said in captions(at))
-    at.session_state[WORK] = with_fields(work(at), person=None)
-    assert any(said.startswith("k says how many records look alike") for said in captions(go(at)))
-
-
-def test_one_population_is_counted_where_records_drop_out(start, table):
-    at = opened(start, table)
-    at.session_state[WORK] = with_fields(work(at), missing="drop-records")
-    go(at)
-    kept = table.dropna(subset=KNOWN)
-    everybody = kept["patient"].nunique()
-    assert numbers(at)["Unique"] == f"{100 * found(kept, KNOWN) / everybody:.1f} %"
-    settled(press(at, "Look for them"))
-    lines = [one.value.replace("\u202f", " ") for one in at.markdown]
-    assert any(f"of the {everybody} persons" in one for one in lines)
-    dropped = len(table) - len(kept)
-    assert any(one.startswith(f"Not counted are {dropped} records") for one in captions(at))
-
-
+@pytest.mark.nightly
 def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     """Of five records nobody says whose they are; one of them drops out."""
     holes = table.dropna(subset=["job"]).index[:4].append(table.index[table["job"].isna()][:1])
     lacking = table.assign(patient=table["patient"].mask(table.index.isin(holes)))
     at = opened(start, lacking)
-    at.session_state[WORK] = with_fields(work(at), missing="drop-records")
-    go(at)
-    assert any("4 records have no value in patient" in one for one in problems(at))
-    assert any("k cannot count persons yet" in one for one in captions(at))
+    ui.change(at, missing="drop-records")
+    assert any("4 records have no value in patient" in one for one in ui.problems(at))
+    assert any("k cannot count persons yet" in one for one in ui.captions(at))
     kept = lacking.dropna(subset=KNOWN)
     sizes = kept.groupby(KNOWN)["ill"].transform("size")
-    assert numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
-    settled(press(at, "Look for them"))
-    assert not [one for one in problems(at) if "without a value" in one]
+    assert ui.numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
+    ui.settled(ui.press(at, "Look for them"))
+    assert not [one for one in ui.problems(at) if "without a value" in one]
     lines = [one.value.replace("\u202f", " ") for one in at.markdown]
     assert any(f"of the {len(kept)} records" in one for one in lines)
-
-
-def test_what_utility_says_of_the_shares_is_of_records(table):
-    """Whoever has several records is attacked in each: counted row by row."""
-    nodes = {
-        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in KNOWN
-    }
-    columns = {**nodes, "ill": {"role": "sensitive"}, "patient": {"role": "identifier"}}
-    plan = Plan.from_content({
-        "version": 2, "columns": columns, "person": "patient", "read": {"missing": "as-value"},
-        "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 3}],
-    })  # fmt: skip
-    prepared = prepare(plan, table)
-    recoding = gaa.anonymise(prepared.task())
-    rows = prepared.source.release(recoding)[KNOWN].fillna("(missing)").astype(str)
-    own = table[KNOWN].fillna("(missing)").astype(str)
-    fits = {}  # per column and value: the rows whose released value and share allow it
-    for column in KNOWN:
-        for value in own[column].unique():
-            there = (own[column] == value).groupby([rows[one] for one in KNOWN]).transform("any")
-            fits[column, value] = there & rows[column].isin([value, "*"])
-    sure, certain, right = [], [], []
-    for place, known in enumerate(own.to_dict("records")):
-        matches = np.logical_and.reduce([fits[each] for each in known.items()])
-        shares = table["ill"][matches].value_counts(normalize=True)
-        best = shares[shares == shares.max()].index
-        sure.append(shares.max())
-        certain.append(shares.max() == 1)
-        right.append((table["ill"].iloc[place] in best) / len(best))
-    numbers = disclosed(recoding, "ill")
-    assert numbers.shares.sureness == pytest.approx(np.mean(sure))
-    assert numbers.shares.right == pytest.approx(np.mean(right))
-    said = disclosure_sentence(numbers, "ill", 0)
-    share = percent(100 * np.mean(certain))
-    assert re.search(rf"certain of \*\*{share}\*\* \([^)]*\) of the records", said)
-    assert "persons" not in said
-
-
-def test_the_axis_of_what_is_learnt_counts_persons(table):
-    bands = {"fillParent": Band(np.array([0.6, 0.7]), np.zeros(2), 1)}
-    for of in ("records", "persons"):
-        figure = scores_chart({"": bands}, [3, 5], SCORES["auc"], "", of=of)
-        assert figure.layout.xaxis.title.text == f"k, {of} per class at least (log scale)"
 
 
 def test_what_the_commands_say(tmp_path, capsys, table):
@@ -241,13 +137,3 @@ def test_what_the_commands_say(tmp_path, capsys, table):
     assert numbers["sets"]
     for one in numbers["sets"]:
         assert one["persons"] == found(table, one["columns"]) >= 0.1 * numbers["persons"]
-
-
-def test_the_question_for_the_person_counts_values_and_rows_as_pandas_does(start, table):
-    lacking = table.assign(
-        patient=table["patient"].mask(np.random.default_rng(4).random(len(table)) < 0.1)
-    )
-    at = give_role(upload(start(DATA), "v.csv", as_bytes(lacking, "csv")), "patient", "identifier")
-    (said,) = [one for one in warnings(at) if "would be another person" in one]
-    values, rows = re.findall(r"\d+", said.replace("\u202f", ""))
-    assert int(values) == lacking["patient"].nunique() and int(rows) == lacking["patient"].count()

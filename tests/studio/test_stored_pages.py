@@ -1,12 +1,8 @@
 """A table that stays where it is, on every page: opened, run, its release written by its engine."""
 
-from __future__ import annotations
-
-import sqlite3
 import time
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,40 +12,14 @@ from kanon.studio.data.table_location import Place
 from kanon.studio.jobs.engine_release import Destination
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    DATA,
-    HIERARCHIES,
-    METRICS_PAGE,
-    PEOPLE,
-    WORK,
-    button,
-    button_labels,
-    captions,
-    choose,
-    frame_k,
-    give_role,
-    go,
-    held_worker,
-    infos,
-    job_of,
-    line,
-    numbers,
-    press,
-    problems,
-    settled,
-    shown,
-    work,
-)
+from support import dashboard as ui
 
 OTHERS = ["pages/lattice.py", "pages/privacy.py", "pages/utility.py"]
-PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, COMPARE, *OTHERS]
+PAGES = [ui.DATA, ui.HIERARCHIES, ui.METRICS_PAGE, ui.ANONYMISE, ui.COMPARE, *OTHERS]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder that tables have to be in."""
     found = tmp_path / "tables"
     found.mkdir()
     monkeypatch.setenv("KANON_TABLES", str(found))
@@ -79,17 +49,16 @@ def people(folder):
 
 
 def type_place(at, text):
-    at.text_input(key=f"place-{work(at).version}").set_value(str(text))
-    return go(at)
+    return ui.enter(at, at.text_input(key=f"place-{ui.work(at).version}"), str(text))
 
 
 def opened(at, text):
     """Open the table at a path, wait for it, and say that what lacks a value is dropped."""
     type_place(at, text)
-    settled(press(at, "Open the table"))
+    ui.settled(ui.press(at, "Open the table"))
     for missing in at.radio:
         missing.set_value("drop-records")
-    return go(at)
+    return ui.go(at)
 
 
 def destination(at):
@@ -98,23 +67,20 @@ def destination(at):
 
 
 def written(at, path=None):
-    """Write the release where it is suggested or typed, and wait for it."""
     if path is not None:
-        destination(at).set_value(str(path))
-        go(at)
-    settled(press(at, "Write the release"))
+        ui.enter(at, destination(at), str(path))
+    ui.settled(ui.press(at, "Write the release"))
     return at.success[0].value.replace("\\", "") if at.success else None
 
 
 def anonymised(at, k=5):
     for column in ("age", "sex", "zip"):
-        give_role(at, column, "quasi-identifier")
-    give_role(at, "name", "identifier")
-    give_role(at, "disease", "sensitive")
-    go(at, ANONYMISE)
-    at.number_input(key=frame_k(at)).set_value(k)
-    go(at)
-    return settled(press(at, "Anonymise"))
+        ui.give_role(at, column, "quasi-identifier")
+    ui.give_role(at, "name", "identifier")
+    ui.give_role(at, "disease", "sensitive")
+    ui.go(at, ui.ANONYMISE)
+    ui.enter(at, at.number_input(key=ui.frame_k(at)), k)
+    return ui.settled(ui.press(at, "Anonymise"))
 
 
 def smallest_class(released, columns=("age", "sex", "zip")):
@@ -129,15 +95,15 @@ def names(folder):
 def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     start, people, folder, tmp_path, monkeypatch
 ):
-    at = opened(start(DATA), people.name)
-    assert problems(at) == [] and work(at).table.origin == "place"
-    assert isinstance(work(at).table.records, StoredTable)
-    assert "600 records" in line(at) and len(shown(at)) == 200
+    at = opened(start(ui.DATA), people.name)
+    assert ui.problems(at) == [] and ui.work(at).table.origin == "place"
+    assert isinstance(ui.work(at).table.records, StoredTable)
+    assert "600 records" in ui.line(at) and len(ui.shown(at)) == 200
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
     found = plain(f"It stays where it is ({people})")
     assert any(one.value.startswith(found) for one in at.markdown)
     anonymised(at, k=7)
-    assert int(numbers(at)["Minimum k"].split()[0]) >= 7
+    assert int(ui.numbers(at)["Minimum k"].split()[0]) >= 7
     assert not [one for one in at.get("download_button") if "Released" in one.label]
     assert destination(at).value == str(folder / "released-k7-gaa-nllm")
     said = written(at)
@@ -164,190 +130,98 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
         "postgres://host/data#released": "not to a URL.",
     }.items():
         assert written(at, path) is None, "what was written is not said beside what was not"
-        (problem,) = problems(at)
+        (problem,) = ui.problems(at)
         assert why in problem
         assert destination(at).value == str(path), "what was typed survives"
     assert (folder / "there.csv").read_text() == "x"
     expected = ["named.csv", "people.parquet", "released-k7-gaa-nllm", "there.csv"]
     assert names(folder) == expected
 
-    smallest, asked = f"{work(at).findings.result.release(7).recoding.min_k} records", []
+    smallest, asked = f"{ui.work(at).findings.result.release(7).recoding.min_k} records", []
     with monkeypatch.context() as patch:
         patch.setattr(StoredTable, "classes_of", lambda *given, **named: asked.append(given))
-        at.number_input(key=frame_k(at)).set_value(20)
-        go(at)
-    assert [one.title for one in work(at).kept.handed] == ["k7-gaa-nllm"]
+        ui.enter(at, at.number_input(key=ui.frame_k(at)), 20)
+    assert [one.title for one in ui.work(at).kept.handed] == ["k7-gaa-nllm"]
     assert asked == [], "the engine is not asked while a page waits"
-    settled(press(at, "Work out what they say together"))
-    assert numbers(at)["Smallest group"] == smallest
-
-
-def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
-    at = anonymised(opened(start(DATA), people))
-    written(at, folder / "out.csv")
-    there = pd.read_csv(folder / "out.csv", dtype=str)
-    other = start(DATA)
-    other.file_uploader(key=f"upload-{work(other).version}").set_value(
-        ("people.parquet", people.read_bytes(), "text/plain")
-    )
-    go(other)
-    other.radio[0].set_value("drop-records")
-    anonymised(go(other))
-    result = work(other).findings.result
-    here = result.release(5).released()
-    columns = list(here.columns)
-    assert list(there.columns) == columns
-    rows = [one[columns].astype(str).to_numpy().tolist() for one in (here, there)]
-    assert rows[0] == rows[1], "in the same order"
-    (box,) = [one for one in at.checkbox if one.label == "Keep the table's order of rows"]
-    box.check()
-    go(at)
-    written(at, folder / "kept.csv")
-    kept = pd.read_csv(folder / "kept.csv", dtype=str)[columns].to_numpy().tolist()
-    assert kept != rows[1] and sorted(kept) == sorted(rows[1])
-    assert numbers(at) == numbers(other)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "duckdb",
-        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("csv", "folder", "sqlite")),
-    ],
-)
-def test_every_kind_of_place_is_opened(start, folder, kind):
-    table = many(60)
-    if kind == "csv":
-        place = folder / "people.csv"
-        table.to_csv(place, index=False, sep=";")
-    elif kind == "folder":
-        place = folder / "parts"
-        place.mkdir()
-        table[:20].to_parquet(place / "a.parquet")
-        table[20:].to_parquet(place / "b.parquet")
-    elif kind == "duckdb":
-        place = folder / "data.duckdb"
-        with duckdb.connect(str(place)) as connection:
-            connection.register("given", table)
-            connection.execute("CREATE TABLE people AS SELECT * FROM given")
-        place = f"{place}#people"
-    else:
-        place = folder / "data.sqlite"
-        with sqlite3.connect(place) as connection:
-            table.to_sql("people", connection, index=False)
-            table.to_sql("others", connection, index=False)
-        connection.close()
-        place = f"{place}#people"
-    at = opened(start(DATA), place)
-    assert problems(at) == [] and work(at).table.origin == "place"
-    assert work(at).table.records.n_records == 60
-    anonymised(at, k=3)
-    if kind == "csv":
-        assert written(at, folder / "new.duckdb#people").startswith("Written: ")
-        with duckdb.connect(str(folder / "new.duckdb"), read_only=True) as connection:
-            assert smallest_class(connection.table("people").df()) >= 3
-    assert written(at, folder / "released.parquet").startswith("Written: ")
-    assert smallest_class(pd.read_parquet(folder / "released.parquet")) >= 3
-
-
-def test_a_text_file_is_read_again_where_it_is(start, folder):
-    path = folder / "people.csv"
-    path.write_text("age;sex\n" + "39;F\n-;M\n" * 10)
-    at = give_role(opened(start(DATA), path), "age", "quasi-identifier")
-    version = work(at).version
-    assert at.selectbox(key=f"separator-{version}").value == ";"
-    at.multiselect(key=f"markers-{version}").set_value(["-"])
-    go(at)
-    settled(at)
-    assert (
-        work(at).version == version + 1 and work(at).table.roles["age"].value == "quasi-identifier"
-    )
-    assert work(at).table.records.incomplete(["age"]) == 10
-    assert any(one.label.startswith("10 records with a quasi-identifier") for one in at.radio)
-    choose(at, f"separator-{version + 1}", ",")
-    settled(at)
-    assert "has one column alone" in at.error[0].value
-    assert list(work(at).table.roles) == ["age", "sex"], "what there was stays"
-    choose(at, f"separator-{version + 1}", "\t")
-    settled(at)
-    assert "has one column alone" in at.error[0].value
-    choose(at, f"separator-{version + 1}", ";")
-    settled(at)
-    assert not at.error and work(at).version == version + 2
+    ui.settled(ui.press(at, "Work out what they say together"))
+    assert ui.numbers(at)["Smallest group"] == smallest
 
 
 # --- every page -----------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_once(start, people):
-    at = opened(start(DATA), people)
+    at = opened(start(ui.DATA), people)
     for page in PAGES:
-        go(at, page)
-        assert problems(at) == []
-    anonymised(go(at, DATA))
+        ui.go(at, page)
+        assert ui.problems(at) == []
+    anonymised(ui.go(at, ui.DATA))
     for page in PAGES:
-        go(at, page)
-        assert problems(at) == []
+        ui.go(at, page)
+        assert ui.problems(at) == []
     for part in ("changed", "matrix", "learning", "predicting"):
-        at.segmented_control(key="utility-part").set_value(part)
-        go(at)
-        assert problems(at) == []
-    go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
-    assert problems(go(at)) == [] and button(at, "Run the study")
+        ui.enter(at, at.segmented_control(key="utility-part"), part)
+        assert ui.problems(at) == []
+    ui.go(at, "pages/decide.py").segmented_control(key="decide-part").set_value("study")
+    assert ui.problems(ui.go(at)) == [] and ui.button(at, "Run the study")
     at.button_group(key="decide-part").set_value("reverse")
-    settled(press(go(at), "Find the greatest k"))
-    table = work(at).table.records
-    assert problems(at) == []
-    curve = work(at).findings.greatest.found.curve
-    assert curve["k"].iloc[-1] == work(at).table.complete_records.n_records
-    go(at, COMPARE)
-    settled(press(at, "Compare"))
-    assert problems(at) == []
+    ui.settled(ui.press(ui.go(at), "Find the greatest k"))
+    table = ui.work(at).table.records
+    assert ui.problems(at) == []
+    curve = ui.work(at).findings.greatest.found.curve
+    assert curve["k"].iloc[-1] == ui.work(at).table.complete_records.n_records
+    ui.go(at, ui.COMPARE)
+    ui.settled(ui.press(at, "Compare"))
+    assert ui.problems(at) == []
 
     assert table.complete(["sex"]) is table.complete(["sex"])
     asked = []
-    for one in {id(t): t for t in (table, work(at).findings.result.prepared.source.table)}.values():
+    for one in {
+        id(t): t for t in (table, ui.work(at).findings.result.prepared.source.table)
+    }.values():
         connected, fetch = one.opened, one.opened.rows.fetch
         object.__setattr__(
             connected.rows, "fetch", lambda wanted, fetch=fetch: asked.append(1) or fetch(wanted)
         )
     for page in PAGES:
-        go(at, page)
-        go(at)
+        ui.go(at, page)
+        ui.go(at)
     assert asked == []
 
 
+@pytest.mark.nightly
 def test_a_table_that_changes_is_said_and_never_mixed_up(start, people):
-    at = anonymised(opened(start(DATA), people))
+    at = anonymised(opened(start(ui.DATA), people))
     many(seed=1).to_parquet(people)
     assert written(at) is None
-    (said,) = problems(at)
+    (said,) = ui.problems(at)
     assert said == "'people.parquet' has changed since it was opened: open it again."
-    go(at, DATA)
-    give_role(at, "name", "quasi-identifier")
-    assert said in problems(at)
+    ui.go(at, ui.DATA)
+    ui.give_role(at, "name", "quasi-identifier")
+    assert said in ui.problems(at)
     at = opened(at, people)
-    assert problems(at) == []
+    assert ui.problems(at) == []
     people.unlink()
     for page in PAGES:
-        go(at, page)
+        ui.go(at, page)
 
 
 # --- what is refused ------------------------------------------------------------------------
 def refused(at, text):
     """The sentence beside the field; what was typed is still there, and so is the old table."""
-    before = work(at).table.title
+    before = ui.work(at).table.title
     opened(at, text)
-    assert work(at).table.title == before
-    assert at.text_input(key=f"place-{work(at).version}").value == str(text)
-    (said,) = problems(at)
-    go(at, ANONYMISE)
-    go(at, DATA)
-    assert at.text_input(key=f"place-{work(at).version}").value == str(text)
+    assert ui.work(at).table.title == before
+    assert at.text_input(key=f"place-{ui.work(at).version}").value == str(text)
+    (said,) = ui.problems(at)
+    ui.go(at, ui.ANONYMISE)
+    ui.go(at, ui.DATA)
+    assert at.text_input(key=f"place-{ui.work(at).version}").value == str(text)
     return said
 
 
 def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
-    at = start(DATA)
-    PEOPLE.to_parquet(tmp_path / "outside.parquet")
+    at = start(ui.DATA)
+    ui.PEOPLE.to_parquet(tmp_path / "outside.parquet")
     (folder / "link.parquet").symlink_to(tmp_path / "outside.parquet")
     parts = folder / "parts"
     parts.mkdir()
@@ -357,36 +231,35 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
         assert "is not allowed: tables have to be in the folder" in refused(at, path)
 
 
+@pytest.mark.nightly
 def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monkeypatch):
     """Nothing else of the home folder can be opened, and nothing is made unasked."""
     monkeypatch.delenv("KANON_TABLES", raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    PEOPLE.to_parquet(tmp_path / "elsewhere.parquet")
-    own, at = tmp_path / "kanon-tables", start(DATA)
+    ui.PEOPLE.to_parquet(tmp_path / "elsewhere.parquet")
+    own, at = tmp_path / "kanon-tables", start(ui.DATA)
     said = refused(at, tmp_path / "elsewhere.parquet")
     assert "is not allowed" in said and own.name in said and not own.exists()
-    assert any(str(own) in one for one in captions(at))
-    press(at, "Create the folder")
+    assert any(str(own) in one for one in ui.captions(at))
+    ui.press(at, "Create the folder")
     assert own.is_dir() and own.stat().st_mode & 0o777 == 0o700
-    assert "Create the folder" not in button_labels(at)
-    PEOPLE.to_parquet(own / "people.parquet")
-    assert work(opened(at, "people.parquet")).table.origin == "place"
+    assert "Create the folder" not in ui.button_labels(at)
+    ui.PEOPLE.to_parquet(own / "people.parquet")
+    assert ui.work(opened(at, "people.parquet")).table.origin == "place"
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KANON_TABLES", str(tmp_path / "file" / "tables"))
-    assert "cannot be written" in press(go(at), "Create the folder").error[0].value
+    assert "cannot be written" in ui.press(ui.go(at), "Create the folder").error[0].value
 
 
 def test_nothing_hidden_is_opened_or_written(start, folder):
-    at = start(DATA)
-    PEOPLE.to_parquet(folder / "people.parquet")
-    for hidden in (".profile/cookies.parquet", ".cookies.parquet"):
-        path = folder / hidden
-        path.parent.mkdir(exist_ok=True)
-        PEOPLE.to_parquet(path)
-        link = folder / f"link{len(names(folder))}.parquet"
-        link.symlink_to(path)
-        for typed in (hidden, path, link):
-            assert "hidden files and folders" in refused(at, typed)
+    at = start(ui.DATA)
+    ui.PEOPLE.to_parquet(folder / "people.parquet")
+    (folder / ".profile").mkdir()
+    ui.PEOPLE.to_parquet(folder / ".profile" / "cookies.parquet")
+    link = folder / "link.parquet"
+    link.symlink_to(folder / ".profile" / "cookies.parquet")
+    for typed in (".profile/cookies.parquet", link):
+        assert "hidden files and folders" in refused(at, typed)
     anonymised(opened(at, folder / "people.parquet"))
     for hidden in (".profile/released.parquet", ".released.parquet"):
         written(at, folder / hidden)
@@ -395,7 +268,7 @@ def test_nothing_hidden_is_opened_or_written(start, folder):
 
 
 def test_connections_and_paths_are_switched_off_by_the_operator(start, people, monkeypatch):
-    at = start(DATA)
+    at = start(ui.DATA)
     assert refused(at, "postgres://host/data#people") == (
         "Connections to databases are switched off on this server."
     )
@@ -404,18 +277,21 @@ def test_connections_and_paths_are_switched_off_by_the_operator(start, people, m
         assert "are not opened: give the path of a file" in refused(at, url)
     type_place(at, people)
     monkeypatch.setenv("KANON_TABLES", "off")
-    press(at, "Open the table")
-    assert work(at).table.origin != "place", "what a browser still shows is refused too"
-    go(at)
+    ui.press(at, "Open the table")
+    assert ui.work(at).table.origin != "place", "what a browser still shows is refused too"
+    ui.go(at)
     assert "A path or a database" not in [tab.label for tab in at.tabs]
-    assert "Open the table" not in button_labels(at)
+    assert "Open the table" not in ui.button_labels(at)
 
 
-@pytest.mark.parametrize("control", ["role", "builder", "separator"])
+@pytest.mark.parametrize(
+    "control",
+    ["role", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("builder", "separator"))],
+)
 def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
     """A worker may have opened another table since the page was drawn."""
-    at = start(DATA, sample="hospital")
-    there = work(at)
+    at = start(ui.DATA, sample="hospital")
+    there = ui.work(at)
     key = {
         "role": f"role-{there.version}-0",
         "builder": f"hierarchy-{there.version}-1-builder",
@@ -424,55 +300,53 @@ def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
     box = at.selectbox(key=key)
     box.select_index((box.index + 1) % len(box.options))
     new = sample_work("animals-m23", there.version + 1)
-    at.session_state[WORK] = new
+    at.session_state[ui.WORK] = new
     at.run()
-    assert not at.exception and problems(at) == []
-    assert (work(at).table.roles, work(at).table.asked) == (new.table.roles, new.table.asked)
-    assert work(at).table.choices.keys() == new.table.choices.keys()
+    assert not at.exception and ui.problems(at) == []
+    assert (ui.work(at).table.roles, ui.work(at).table.asked) == (new.table.roles, new.table.asked)
+    assert ui.work(at).table.choices.keys() == new.table.choices.keys()
 
 
 # --- sessions and cancelling ----------------------------------------------------------------
 def test_two_sessions_share_nothing(start, folder, people):
     other = folder / "others.parquet"
-    PEOPLE.to_parquet(other)
-    ana, ben = opened(start(DATA), people), opened(start(DATA), other)
-    assert work(ana).table.records.n_records == 600 and work(ben).table.records.n_records == 12
-    assert work(ana).table.records.opened.rows is not work(ben).table.records.opened.rows
-    assert str(other) not in str(work(ana).view(Place)) and str(people) not in str(
-        work(ben).view(Place)
-    )
-    same = opened(start(DATA), people)
-    assert work(same).table.records.opened.rows is not work(ana).table.records.opened.rows
+    ui.PEOPLE.to_parquet(other)
+    ana, ben = opened(start(ui.DATA), people), opened(start(ui.DATA), other)
+    assert ui.work(ana).table.records.n_records == 600
+    assert ui.work(ben).table.records.n_records == 12
+    assert ui.work(ana).table.records.opened.rows is not ui.work(ben).table.records.opened.rows
+    assert str(other) not in str(ui.work(ana).view(Place))
+    assert str(people) not in str(ui.work(ben).view(Place))
+    same = opened(start(ui.DATA), people)
+    assert ui.work(same).table.records.opened.rows is not ui.work(ana).table.records.opened.rows
 
 
 def test_opening_and_writing_can_be_cancelled(start, people, folder):
-    at = start(DATA)
-    with held_worker():
+    at = start(ui.DATA)
+    with ui.held_worker():
         type_place(at, people)
-        press(at, "Open the table")
-        assert button(at, "Open the table").disabled and len(at.get("progress")) == 1
-        press(at, "Cancel")
-    settled(at)
-    assert work(at).table.origin != "place" and problems(at) == []
-    assert infos(at) == ["Opening was cancelled; nothing was changed."]
+        ui.press(at, "Open the table")
+        assert ui.button(at, "Open the table").disabled and len(at.get("progress")) == 1
+        ui.press(at, "Cancel")
+    ui.settled(at)
+    assert ui.work(at).table.origin != "place" and ui.problems(at) == []
+    assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
     anonymised(opened(at, people))
     place = folder / "mine"
-    destination(at).set_value(str(place))
-    go(at)
+    ui.enter(at, destination(at), str(place))
     for complete, said in (
         (False, "Writing was cancelled; nothing was changed."),
         (True, "The release was complete before it could be cancelled."),
     ):
-        with held_worker():
-            press(at, "Write the release")
-            assert button(at, "Write the release").disabled
+        with ui.held_worker():
+            ui.press(at, "Write the release")
+            assert ui.button(at, "Write the release").disabled
             if complete:
                 place.mkdir()
                 (place / "part.parquet").touch()
-            at.button(key="cancel-writing").click()
-            go(at)
-        settled(at)
-        assert infos(at) == [said]
+            ui.click(at, at.button(key="cancel-writing"))
+        ui.settled(at)
+        assert ui.infos(at) == [said]
         assert [one.value.split(":")[0] for one in at.success] == ["Written"] * complete
         assert names(folder) == ["mine"] * complete + ["people.parquet"]
 
@@ -481,9 +355,9 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
 def test_a_killed_writer_leaves_nothing(start, folder):
     wide = folder / "wide.parquet"
     many(400_000).to_parquet(wide)
-    at = anonymised(opened(start(DATA), wide))
-    press(at, "Write the release")
-    job, end = job_of(at), time.monotonic() + 30
+    at = anonymised(opened(start(ui.DATA), wide))
+    ui.press(at, "Write the release")
+    job, end = ui.job_of(at), time.monotonic() + 30
     while not list(folder.glob(".*.part")) and not job.finished:
         assert time.monotonic() < end
         time.sleep(0.005)  # between two polls of a condition
@@ -491,7 +365,7 @@ def test_a_killed_writer_leaves_nothing(start, folder):
     while list(folder.glob(".*.part")):
         assert time.monotonic() < end
         time.sleep(0.005)
-    settled(at)
+    ui.settled(at)
     assert not Path(destination(at).value).exists()
     written(at)
-    assert Path(work(at).view(Destination).written.place).is_dir()
+    assert Path(ui.work(at).view(Destination).written.place).is_dir()

@@ -161,28 +161,14 @@ class Never:
 
 @dataclass(frozen=True)
 class Case:
-    """A bad input, and words that what is said of it has to hold: what is wrong, what is allowed.
+    """A bad input, and words that what is said of it has to hold: what is wrong, what is allowed."""
 
-    Attributes
-    ----------
-    name
-        What is wrong.
-    given
-        The input.
-    library
-        Words of the library's sentence, with blanks between.
-    command, app
-        Those of theirs, if they are others.
-    status
-        The exit status of the command line.
-    """
-
-    name: str
+    name: str  # what is wrong
     given: Any
-    library: str | Never
-    command: str | Never | None = None
+    library: str | Never  # words of the library's sentence, with blanks between
+    command: str | Never | None = None  # those of the command line and the app, if others
     app: str | Never | None = None
-    status: int = 2
+    status: int = 2  # of the command line
 
     def words(self, route: str) -> str | Never:
         """What the sentence of one of the routes has to hold."""

@@ -145,16 +145,7 @@ def serving(
 ) -> Iterator[Server]:
     """Start the dashboard as the readme says; end it, and whatever it started.
 
-    Parameters
-    ----------
-    folder
-        Where its log goes. A log that tells of an error is an error.
-    program
-        What serves it, up to the port.
-    current
-        The folder to start it in.
-    port
-        Where it listens; a free one if None.
+    A log that tells of an error is an error.
     """
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -222,7 +213,6 @@ WINDOWS: list[Visitor] = []
 
 
 def visit(browser: Browser) -> Visitor:
-    """A fresh window: no session, no cookies, nothing cached."""
     context = browser.new_context(accept_downloads=True, viewport=VIEWPORT, locale="en-GB")
     context.set_default_timeout(30_000)
     context.add_init_script(COUNT_RUNS)
@@ -278,7 +268,6 @@ def _note(visitor: Visitor, message) -> None:
 
 # --- what a user does -----------------------------------------------------------------------
 def idle(page: Page) -> None:
-    """Wait until no script runs."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
 
 
@@ -295,7 +284,6 @@ def answered(page: Page) -> Iterator[None]:
 
 
 def open_start(page: Page, server: Server) -> None:
-    """Open the dashboard and wait for the first result."""
     page.goto(server.url)
     wait_for_result(page)
 
@@ -309,7 +297,6 @@ def open_data(page: Page, server: Server) -> None:
 
 
 def go(page: Page, title: str) -> None:
-    """Follow a link of the navigation."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(QUESTIONS[title])
     idle(page)
@@ -336,7 +323,6 @@ def _chosen(control: Locator, option: str) -> bool:
 
 
 def choose(page: Page, control: Locator, option: str) -> None:
-    """Choose in a select box with the mouse."""
     if _chosen(control, option):
         return
     end, tried = time.monotonic() + 30, False
@@ -370,17 +356,14 @@ def choose_behind(page: Page, opener: Locator, option: str) -> None:
 
 
 def give_role(page: Page, column: str, role: str) -> None:
-    """Give a column a role on the page Data."""
     choose(page, named(page, "combobox", "Role of %s", column), role)
 
 
 def build(page: Page, column: str, builder: str) -> None:
-    """Choose how a column is blurred on the page Data."""
     choose(page, named(page, "combobox", "Hierarchy of %s", column), builder)
 
 
 def type_in(page: Page, control: Locator, text: str) -> None:
-    """Type into a field and confirm."""
     if control.input_value() == text:
         return
     with answered(page):
@@ -397,12 +380,10 @@ def upload(page: Page, file: Path | dict, records: str) -> None:
 
 
 def in_memory(name: str, content: bytes) -> dict:
-    """A file to upload that stands on no disk."""
     return {"name": name, "mimeType": "text/csv", "buffer": content}
 
 
 def button(page: Page, label: str) -> Locator:
-    """The button of that label on the page itself."""
     return page.get_by_test_id("stMain").get_by_role("button", name=label, exact=True)
 
 
@@ -414,7 +395,6 @@ def wait_for_result(page: Page, seconds: float = 120) -> None:
 
 
 def anonymise(page: Page) -> None:
-    """Press the button and wait for the first result of a table."""
     button(page, "Anonymise").click()
     wait_for_result(page)
 
@@ -429,7 +409,6 @@ def compare(page: Page) -> None:
 
 
 def make_report(page: Page) -> None:
-    """Press the button on the page Report and wait for the report."""
     expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
     button(page, "Make the report").click()
     page.get_by_text("In it: your texts").wait_for(timeout=120_000)
@@ -442,22 +421,6 @@ def renew(page: Page) -> None:
     button(page, "Anonymise").click()
     expect(page.get_by_text(OUTDATED)).to_have_count(0)
     wait_for_result(page)
-
-
-def to_k(page: Page, k: int) -> None:
-    """Move the slider with the arrow keys until it stands at k."""
-    slider = page.get_by_role("slider")
-    slider.focus()
-    for _ in range(200):
-        now = int(re.sub(r"\D", "", page.get_by_role("heading", level=1).inner_text()))
-        if now == k:
-            idle(page)
-            return
-        slider.press("ArrowRight" if now < k else "ArrowLeft")
-        expect(page.get_by_role("heading", level=1)).not_to_have_text(
-            re.compile(rf"k = {now:,} cost".replace(",", "\u202f"))
-        )
-    raise AssertionError(f"the slider does not reach {k}")
 
 
 def download(page: Page, label: str, ends: str = "", unlike: Download | None = None) -> Download:
@@ -485,7 +448,6 @@ def taken_away(page: Page, chart: str, form: str) -> Download:
 
 
 def tab_to(page: Page, target: Locator, most: int = 120) -> None:
-    """Press the tabulator until a control has the focus."""
     target.wait_for(state="attached")
     for _ in range(most):
         if target.evaluate("one => one === one.getRootNode().activeElement"):
@@ -544,6 +506,34 @@ def picture_for_docs(page: Page, title: str) -> None:
     page.set_viewport_size(VIEWPORT)
 
 
+def open_offline(chrome: Browser, path: Path, pictures: int = 3) -> None:
+    """Open a report without a connection: it draws, and hands out its numbers."""
+    context = chrome.new_context(viewport=VIEWPORT, offline=True)
+    try:
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        if pictures:
+            assert page.locator("figure .main-svg").first.is_visible()
+        assert page.locator(".js-plotly-plot").count() == pictures
+        assert asked == [path.as_uri()] and said == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= VIEWPORT["width"]
+        page.set_viewport_size({"width": 420, "height": 800})  # a telephone
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+        cut = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).length"
+        assert page.locator(".told td, .told th, p, li, caption").evaluate_all(cut) == 0
+        page.set_viewport_size(VIEWPORT)
+        with page.expect_download() as download:
+            page.get_by_role("link", name="All numbers as JSON").click()
+        assert download.value.suggested_filename == "report.json"
+        assert all(url.startswith("data:") for url in asked[1:])
+    finally:
+        context.close()
+
+
 # --- fixtures -------------------------------------------------------------------------------
 @pytest.fixture(scope="session")
 def running(chromium, tmp_path_factory):
@@ -586,7 +576,6 @@ def chrome(chromium):
 
 @pytest.fixture(scope="session")
 def windows():
-    """Windows that no test uses now; the files of the dashboard are fetched once in each."""
     return []
 
 
@@ -606,8 +595,6 @@ def visitors(windows, request):
 
 @pytest.fixture
 def open_window(chrome, windows, visitors):
-    """Open windows of separate users."""
-
     def opened():
         visitors.append(taken(windows, chrome))
         return visitors[-1].page
@@ -617,7 +604,6 @@ def open_window(chrome, windows, visitors):
 
 @pytest.fixture
 def page(open_window):
-    """The window of one user."""
     return open_window()
 
 

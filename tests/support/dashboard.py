@@ -24,6 +24,7 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.guard import Guard
 from support import job_functions
 from support.paths import ROOT
+from support.works import with_fields
 
 # Which packages are installed, and what the pages say, changes in no test, but Streamlit's AppTest
 # looks it all up again per dashboard and per click: a quarter of the time.
@@ -101,7 +102,6 @@ def other_workers():
 
 @pytest.fixture
 def own_workers(workers):
-    """Workers for a test alone."""
     with other_workers():
         yield
 
@@ -193,7 +193,6 @@ def button(at, label):
 
 
 def press(at, label):
-    """Click a button that can be clicked."""
     found = button(at, label)
     assert not found.disabled, label
     found.click()
@@ -209,30 +208,42 @@ def ask_for_original_values(at):
 
 
 def anonymised(at):
-    """Go to the page Anonymise, press the button, wait for the result."""
     if not any(one.label == "Anonymise" for one in at.button):
         go(at, ANONYMISE)
     return settled(press(at, "Anonymise"))
 
 
-def choose(at, key, value):
-    """Choose in the select box of that key."""
-    at.selectbox(key=key).set_value(value)
+def enter(at, control, value):
+    """Type or choose a value in a control."""
+    control.set_value(value)
     return go(at)
 
 
+def click(at, control):
+    """Click on a button, or on a box."""
+    control.click()
+    return go(at)
+
+
+def change(at, **fields):
+    """Give some fields of the session other values."""
+    at.session_state[WORK] = with_fields(work(at), **fields)
+    return go(at)
+
+
+def choose(at, key, value):
+    return enter(at, at.selectbox(key=key), value)
+
+
 def frame_k(at):
-    """The key of the control for k in the line at the top."""
     return f"frame-k-{work(at).settings.k}"
 
 
 def frame_metric(at):
-    """The key of the control for the metric in the line at the top."""
     return f"frame-metric-{work(at).settings.metric}"
 
 
 def cost_key(at):
-    """The key of the control for what a merge counts, on the page Anonymise."""
     return f"run-cost-{work(at).version}-{work(at).settings.cost}"
 
 
@@ -249,7 +260,6 @@ def give_role(at, column, role):
 
 
 def build(at, column, builder, **typed):
-    """Choose a builder for a column, and type its parameters."""
     choose(at, key_of(at, column, "builder"), builder)
     for field, text in typed.items():
         at.text_input(key=key_of(at, column, field)).set_value(text)
@@ -258,13 +268,11 @@ def build(at, column, builder, **typed):
 
 
 def upload(at, name, content):
-    """Upload a table on the page Data."""
     at.file_uploader(key=f"upload-{work(at).version}").set_value((name, content, "text/plain"))
     return settled(go(at))
 
 
 def upload_tree(at, column, name, content):
-    """Upload a hierarchy for a column."""
     choose(at, key_of(at, column, "builder"), "file")
     at.file_uploader(key=key_of(at, column, "file")).set_value((name, content, "text/plain"))
     return go(at)
@@ -279,7 +287,6 @@ def texts(at):
 
 
 def page_text(at):
-    """All that the page says in paragraphs and captions."""
     return "\n".join([*texts(at), *captions(at)])
 
 
@@ -292,20 +299,17 @@ def infos(at):
 
 
 def chart_titles(at):
-    """The titles of the pictures."""
     specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     return [spec["layout"]["title"]["text"] for spec in specs]
 
 
 def told_to_cursor(at):
-    """What the cursor over the board was told."""
     every = [one.proto for one in at.get("bidi_component")]
     (found,) = [one for one in every if one.component_name == "kanon_cursor"]
     return json.loads(found.json)
 
 
 def board_lines(at):
-    """The names of the lines on the board."""
     return [drawn["name"] for drawn in told_to_cursor(at)["lines"]]
 
 
@@ -332,19 +336,16 @@ def number(text):
 
 
 def shown(at):
-    """The first rows of the table, on the page Data."""
     (found,) = at.dataframe
     return found.value
 
 
 def after(at):
-    """The first rows of the release, on the page Anonymise."""
     _, found = at.dataframe
     return found.value
 
 
 def line(at):
-    """The slim line at the top."""
     return at.caption[0].value.replace("\\", "")
 
 

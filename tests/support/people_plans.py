@@ -7,9 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.errors import (
-    KanonError,
-)
+from kanon.errors import KanonError
 from kanon.plan import Plan
 
 PEOPLE = pd.DataFrame(

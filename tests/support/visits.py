@@ -5,9 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kanon.studio.session.table_loading import uploaded_work
-from support.dashboard import (
-    as_bytes,
-)
+from support.dashboard import as_bytes
 from support.works import with_fields
 
 VISITS = pd.DataFrame(

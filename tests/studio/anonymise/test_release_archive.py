@@ -1,7 +1,5 @@
 """The archive of the release on screen, and the operator's record of what is downloaded."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -32,7 +30,6 @@ def quick(monkeypatch):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """The folder of the record."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path
 
@@ -69,7 +66,6 @@ def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads,
     assert downloads["download-archive"][0] != name, "another k has one of its own"
 
 
-# --- the record -------------------------------------------------------------------------------
 def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report(
     kept, anonymised, downloads
 ):

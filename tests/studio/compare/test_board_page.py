@@ -1,19 +1,13 @@
 """The board on the page Compare: arranged, saved and loaded, driven by AppTest."""
 
-from __future__ import annotations
-
-import json
-
 import pytest
 
 from kanon.charts.layout import COSTS, Layout, Panel
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
-from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.compare.state import CompareView
-from kanon.studio.session.table_loading import sample_work
-from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
+from support.dashboard import COMPARE, go, press, problems, settled, told_to_cursor, work
 from support.works import with_fields
 
 
@@ -27,7 +21,6 @@ def board(start):
 
 
 def shown(at, layout):
-    """The board with a layout that somebody chose before."""
     at.session_state["kanon-work"] = with_fields(work(at), layout=layout)
     return go(at)
 
@@ -73,40 +66,6 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     assert [label[0] for label in labels] == [*"1234567"], "every panel has its data"
 
 
-def test_some_configurations_can_be_chosen_for_a_panel(board):
-    key = f"board-{work(board).version}-0-lines"
-    board.multiselect(key=key).set_value(["ncp", "total"])
-    go(board)
-    assert [len(panel["lines"]) for panel in told_to_cursor(board)["panels"]] == [2, 3, 3, 3, 3]
-    board.button_group(key="compare-metrics").set_value(["ncp", "llm"])
-    go(board)
-    assert told_to_cursor(board)["panels"][0]["lines"] == [0], "the one that is compared"
-    assert board.multiselect(key=key).value == ["ncp", "total"], "nothing chosen is lost"
-    board.multiselect(key=key).set_value([])
-    assert len(told_to_cursor(go(board))["panels"][0]["lines"]) == 2
-    kind_of(board, 2).set_value("Number of classes")
-    layout = work(go(board)).compare.layout
-    go(board, DATA)
-    assert titles(go(board, COMPARE))[2] == "Number of classes", "it survives another page"
-    board.selectbox(key="frame-sample").set_value("census")
-    go(board)
-    assert work(board).table.origin == "census" and work(board).compare.layout == layout
-
-
-def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
-    kind_of(board, 0).set_value("Cost matrix of a column")
-    go(board)
-    panel = work(board).compare.layout.panels[0]
-    assert panel.column in work(board).table.quasi_identifiers and panel.metric == "nllm"
-    assert titles(board)[0] == f"{panel.column}: NLLM"
-    other = work(board).table.quasi_identifiers[-1]
-    board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
-    go(board)
-    board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
-    assert titles(go(board))[0] == f"{other}: Total"
-    assert not problems(board)
-
-
 def test_a_panel_fills_the_screen_and_comes_back(board):
     at = shown(board, Layout((*COSTS.panels, Panel("matrix", column="age", metric="ncp"))))
     whole = told_to_cursor(at)
@@ -145,35 +104,7 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     assert not problems(board)
 
 
-def test_a_file_is_read_as_it_was_saved():
-    layout = Layout((Panel("scatter", "l_percent"), Panel("curve", "min_k", lines=("é · s3",))))
-    before = with_fields(sample_work("hospital"), problem="old")
-    for start in (b"", b"\xef\xbb\xbf"):
-        after = with_layout_file(before, start + layout.to_json().encode())
-        assert (
-            after.compare.layout == layout
-            and after.message.problem is None
-            and after.message.notice
-        )
-
-
-def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
-    assert len(board.get("plotly_chart")) == 1
-    board.session_state["board-larger"] = True
-    go(board)
-    assert len(board.get("plotly_chart")) == 3
-    board.selectbox(key="board-larger-0").set_value("alteration_llm")
-    go(board)
-    board.selectbox(key="board-larger-1").set_value("min_k")
-    go(board)
-    assert work(board).compare.larger == ("alteration_llm", "min_k")
-    _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
-    assert "Alteration measured by LLM" in multiples["layout"]["title"]["text"]
-    assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
-    board.button_group(key="compare-metrics").set_value(["ncp"])
-    assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"
-
-
+@pytest.mark.nightly
 def test_what_takes_longer_is_measured_when_it_is_picked(board):
     at = board
 

@@ -1,8 +1,7 @@
 """The page Compare, driven by AppTest."""
 
-from __future__ import annotations
-
 import numpy as np
+import pytest
 
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
@@ -12,34 +11,7 @@ from kanon.studio.session.named_configurations import export
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
-from support.dashboard import (
-    ANONYMISE,
-    CANCELLED,
-    COMPARE,
-    DATA,
-    PEOPLE,
-    anonymised,
-    board_lines,
-    build,
-    button,
-    captions,
-    choose,
-    cost_key,
-    frame_k,
-    give_role,
-    go,
-    held_worker,
-    infos,
-    job_of,
-    press,
-    problems,
-    settled,
-    title,
-    told_to_cursor,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 
 MEANS = [MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY]
 NOTHING_COMPARED = "Nothing has been compared for this table yet"
@@ -47,13 +19,11 @@ COMPARISON_OUTDATED = "Settings have changed since this was made; press Compare"
 
 
 def compared(at):
-    """Go to the page Compare, press the button, wait for the comparison."""
-    return settled(press(go(at, COMPARE), "Compare"))
+    return ui.settled(ui.press(ui.go(at, ui.COMPARE), "Compare"))
 
 
 def pick(at, *metrics):
-    at.button_group(key="compare-metrics").set_value([*metrics])
-    return go(at)
+    return ui.enter(at, at.button_group(key="compare-metrics"), [*metrics])
 
 
 def cells(table):
@@ -64,20 +34,18 @@ def cells(table):
 
 
 def see(at, table):
-    """Look at one of the tables."""
-    at.button_group(key="compare-table").set_value(table)
-    return go(at)
+    return ui.enter(at, at.button_group(key="compare-table"), table)
 
 
 def test_compare_shows_every_metric_at_every_k(start):
-    at = go(start(sample="census"), COMPARE)
-    assert title(at) == "Which choice is better here?"
+    at = ui.go(start(sample="census"), ui.COMPARE)
+    assert ui.title(at) == "Which choice is better here?"
     assert NOTHING_COMPARED in at.info[0].value and not at.table and not at.get("plotly_chart")
     assert "7 runs, all new" in at.info[0].value
     compared(at)
-    assert not at.info and not warnings(at) and not problems(at)
-    told = told_to_cursor(at)
-    assert board_lines(at) == [METRICS[name].card.title for name in PUBLISHED]
+    assert not at.info and not ui.warnings(at) and not ui.problems(at)
+    told = ui.told_to_cursor(at)
+    assert ui.board_lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert (told["ks"][0], told["ks"][-1], told["k"]) == (2, 30_000, 5)
     assert set(PAPER_K) <= set(told["ks"])
     areas, groups = at.table
@@ -90,63 +58,65 @@ def test_compare_shows_every_metric_at_every_k(start):
     column = cells(table)["NLLM"].tolist()
     assert column == [float(f"{alone['alteration'][name]:.1f}") for name in PUBLISHED]
     assert table.value.loc["NLLM ↓", "NLLM"].endswith("(1)")
-    assert any("Alteration at k = 5" in one for one in captions(at))
+    assert any("Alteration at k = 5" in one for one in ui.captions(at))
     (table,) = see(at, "places").table
     found = cells(table)["NLLM"]
     for name in ("mean_alteration", "generalised_percent", "root_percent"):
         assert found[CRITERIA[name].title] == float(f"{alone[name]:.1f}")
     assert 137 not in told["ks"]
-    at.number_input(key=frame_k(at)).set_value(137)
-    assert told_to_cursor(go(at))["k"] == 137, "a k that is typed is shown"
-    assert not warnings(at) and not problems(at)
+    at.number_input(key=ui.frame_k(at)).set_value(137)
+    assert ui.told_to_cursor(ui.go(at))["k"] == 137, "a k that is typed is shown"
+    assert not ui.warnings(at) and not ui.problems(at)
 
 
 def test_fewer_metrics_need_no_new_run_and_more_do(start):
-    at = pick(go(anonymised(start()), COMPARE), "ncp", "llm")
+    at = pick(ui.go(ui.anonymised(start()), ui.COMPARE), "ncp", "llm")
     compared(at)
-    assert board_lines(at) == ["NCP", "LLM"]
+    assert ui.board_lines(at) == ["NCP", "LLM"]
     pick(at, "llm")
-    assert board_lines(at) == ["LLM"] and not warnings(at)
+    assert ui.board_lines(at) == ["LLM"] and not ui.warnings(at)
     pick(at, "llm", "total")
-    assert COMPARISON_OUTDATED in warnings(at)[0] and "1 of 2 runs is new" in warnings(at)[0]
-    with held_worker():
-        press(at, "Compare")
-        assert len(at.get("progress")) == 1 and button(at, "Compare").disabled
-        assert board_lines(at) == ["NCP", "LLM"], "the old picture stays meanwhile"
-        go(at, ANONYMISE)
+    assert COMPARISON_OUTDATED in ui.warnings(at)[0] and "1 of 2 runs is new" in ui.warnings(at)[0]
+    with ui.held_worker():
+        ui.press(at, "Compare")
+        assert len(at.get("progress")) == 1 and ui.button(at, "Compare").disabled
+        assert ui.board_lines(at) == ["NCP", "LLM"], "the old picture stays meanwhile"
+        ui.go(at, ui.ANONYMISE)
         assert any("opacity: 1;" in one.proto.body for one in at.get("html"))
         (bar,) = at.get("progress")
         assert "Comparing" in bar.proto.text
-        press(go(at, COMPARE), "Cancel")
-        settled(at)
-    assert infos(at)[0] == CANCELLED and board_lines(at) == ["NCP", "LLM"]
+        ui.press(ui.go(at, ui.COMPARE), "Cancel")
+        ui.settled(at)
+    assert ui.infos(at)[0] == ui.CANCELLED and ui.board_lines(at) == ["NCP", "LLM"]
     compared(at)
-    assert board_lines(at) == ["Total", "LLM"] and not warnings(at)
+    assert ui.board_lines(at) == ["Total", "LLM"] and not ui.warnings(at)
     pick(at, "ncp", "total", "llm")
-    assert board_lines(at) == ["NCP", "Total", "LLM"] and not warnings(at), "each was run before"
-    assert not work(at).running
-    choose(go(at, ANONYMISE), cost_key(at), "representatives")
-    assert COMPARISON_OUTDATED in warnings(go(at, COMPARE))[0]
-    settled(press(at, "Compare"))
-    assert not warnings(at)
-    choose(go(at, ANONYMISE), "run-metric", "total")
-    assert not warnings(go(at, COMPARE)), "each line has a metric of its own"
+    assert ui.board_lines(at) == ["NCP", "Total", "LLM"]
+    assert not ui.warnings(at), "each was run before"
+    assert not ui.work(at).running
+    ui.choose(ui.go(at, ui.ANONYMISE), ui.cost_key(at), "representatives")
+    assert COMPARISON_OUTDATED in ui.warnings(ui.go(at, ui.COMPARE))[0]
+    ui.settled(ui.press(at, "Compare"))
+    assert not ui.warnings(at)
+    ui.choose(ui.go(at, ui.ANONYMISE), "run-metric", "total")
+    assert not ui.warnings(ui.go(at, ui.COMPARE)), "each line has a metric of its own"
     pick(at)
-    assert button(at, "Compare").disabled and "at least one metric" in at.info[0].value
+    assert ui.button(at, "Compare").disabled and "at least one metric" in at.info[0].value
     assert not at.table
-    choose(at, "frame-sample", "animals-m23")
+    ui.choose(at, "frame-sample", "animals-m23")
     pick(at, "ncp")
     assert NOTHING_COMPARED in at.info[0].value and not at.table
 
 
+@pytest.mark.nightly
 def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     at = see(compared(start()), "alterations")
     exact = at.table[0].value
     assert all("≈" not in cell for cell in exact.to_numpy().ravel())
-    found = work(at).findings.comparison.comparison
-    k = found.nearest(work(at).settings.k)
+    found = ui.work(at).findings.comparison.comparison
+    k = found.nearest(ui.work(at).settings.k)
     at.toggle(key="compare-rounded").set_value(True)
-    rounded = go(at).table[0].value.drop(index=MEAN_RANK)
+    rounded = ui.go(at).table[0].value.drop(index=MEAN_RANK)
     ranks = rounded.map(lambda cell: int(cell.split("(")[1][:-1])).to_numpy()
     assert (ranks == found.alterations(k, digits=0).ranks.to_numpy()).all()
     whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
@@ -154,25 +124,23 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     assert (cells(at.table[0]) % 1 == 0).all(axis=None)
     at.toggle(key="compare-rounded").set_value(False)
 
-    with held_worker():
-        at.toggle(key="compare-bands").set_value(True)
-        go(at)
-        press(at, "Cancel")
-        settled(at)
-    assert infos(at)[0] == CANCELLED and not warnings(at)
+    with ui.held_worker():
+        ui.enter(at, at.toggle(key="compare-bands"), True)
+        ui.press(at, "Cancel")
+        ui.settled(at)
+    assert ui.infos(at)[0] == ui.CANCELLED and not ui.warnings(at)
     assert not at.toggle(key="compare-bands").value and len(at.table) == 1
     at.toggle(key="compare-bands").set_value(True)
-    settled(go(at))
-    assert not warnings(at) and not problems(at)
-    found = work(at).findings.comparison.comparison
+    ui.settled(ui.go(at))
+    assert not ui.warnings(at) and not ui.problems(at)
+    found = ui.work(at).findings.comparison.comparison
     assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
     marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
-    assert any("undecided" in one for one in captions(at))
-    job = job_of(at)
-    at.toggle(key="compare-bands").set_value(False)
-    go(at)
-    assert job_of(at) is job, "hiding what is known needs no run"
+    assert any("undecided" in one for one in ui.captions(at))
+    job = ui.job_of(at)
+    ui.enter(at, at.toggle(key="compare-bands"), False)
+    assert ui.job_of(at) is job, "hiding what is known needs no run"
     assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
 
     see(at, "difference")
@@ -181,130 +149,47 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     assert "Mean alteration" in said
     first, second = at.selectbox(key="compare-pair-0"), at.selectbox(key="compare-pair-1")
     assert (first.value, second.value) == ("distortion", "wnllm")
-    choose(at, "compare-pair-0", "wnllm")
-    assert work(at).compare.pair == ("wnllm", "distortion"), "a line has no difference from itself"
-    choose(at, "compare-pair-0", "ncp")
-    choose(at, "compare-pair-1", "llm")
-    assert work(at).compare.pair == ("ncp", "llm") and not problems(at)
+    ui.choose(at, "compare-pair-0", "wnllm")
+    assert ui.work(at).compare.pair == ("wnllm", "distortion"), (
+        "a line has no difference from itself"
+    )
+    ui.choose(at, "compare-pair-0", "ncp")
+    ui.choose(at, "compare-pair-1", "llm")
+    assert ui.work(at).compare.pair == ("ncp", "llm") and not ui.problems(at)
     see(pick(at, "ncp"), "difference")
     assert any("needs two lines" in one.value for one in at.info)
 
 
-def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
-    at = start()
-    choose(at, "run-algorithm", "gaa-small")
-    at.number_input(key=frame_k(at)).set_value(6)
-    compared(pick(go(go(at), COMPARE), "ncp", "total"))
-    n = work(at).table.records.n_records
-    expected = sorted({*(k for k in PAPER_K if k < n), 6, n})
-    assert told_to_cursor(at)["ks"] == expected and told_to_cursor(at)["k"] == 6
-    at.number_input(key=frame_k(at)).set_value(8)
-    nearest = work(at).findings.comparison.comparison.nearest(8)
-    assert told_to_cursor(go(at))["k"] == nearest, "the nearest that was run"
-    assert any("each k is a run of its own" in one.value for one in at.markdown)
-    assert not any("serves every k**" in one.value for one in at.markdown)
-    assert not problems(at) and len(at.table) == 2
-    at = with_people(start(DATA), PEOPLE.head(2))
-    compared(at)
-    assert not problems(at) and any("two k at least" in one.value for one in at.info)
-
-
-def test_drawn_weights_are_compared_too_while_they_fit(start):
-    at = go(start(sample="animals-m23"), COMPARE)
-    pick(at, "custom", "ncp")
-    compared(at)
-    assert board_lines(at) == ["NCP", "Custom"]
-    assert set(at.table[1].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
-    see(at, "alterations")
-    assert "Custom ↓" in at.table[0].value.index and not problems(at)
-    build(go(at, DATA), work(at).table.quasi_identifiers[0], "suppression")
-    compared(at)
-    assert not problems(at) and not warnings(at) and board_lines(at) == ["NCP"]
-
-
 def test_what_cannot_be_compared_is_said(start):
-    at = start(DATA)
+    at = start(ui.DATA)
     for column in [
-        name for name, role in work(at).table.roles.items() if role == "quasi-identifier"
+        name for name, role in ui.work(at).table.roles.items() if role == "quasi-identifier"
     ]:
-        give_role(at, column, "insensitive")
-    go(at, COMPARE)
+        ui.give_role(at, column, "insensitive")
+    ui.go(at, ui.COMPARE)
     assert "No column is a quasi-identifier" in at.info[0].value.replace("\\", "")
-    press(at, "Compare")
-    assert "No column is a quasi-identifier" in problems(at)[0]
+    ui.press(at, "Compare")
+    assert "No column is a quasi-identifier" in ui.problems(at)[0]
 
 
-# --- strategies, presets, differences, what is kept ---------------------------------------------
 def keep(at, name, place=0):
     (line,) = [one for one in at.selectbox if one.key.startswith("keep-line-")]
-    at.selectbox(key=line.key).set_value(place)
-    go(at)
+    ui.enter(at, at.selectbox(key=line.key), place)
     (field,) = [one for one in at.text_input if one.key.startswith("keep-name-")]
     at.text_input(key=field.key).set_value(name)
-    at.button(key="keep").click()
-    return go(at)
-
-
-def test_a_line_is_kept_under_a_name(start):
-    at = pick(go(start(), COMPARE), "ncp", "llm")
-    compared(at)
-    keep(at, "mine")
-    assert board_lines(at) == ["NCP", "LLM", "★ mine"] and not warnings(at), "it is known already"
-    keep(at, "Mine", 1)
-    assert "taken" in problems(at)[0]
-    (field,) = [one for one in at.text_input if one.key.startswith("keep-name-")]
-    assert field.value == "Mine", "what was typed survives"
-    keep(at, "other", 1)
-    assert board_lines(at)[2:] == ["★ mine", "★ other"]
-    (chips,) = [one for one in at.button_group if one.key.startswith("compare-kept-")]
-    at.button_group(key=chips.key).set_value(["other"])
-    assert board_lines(go(at))[2:] == ["★ other"]
-    (field,) = [one for one in at.text_input if one.key.startswith("kept-name-1-")]
-    at.text_input(key=field.key).set_value("mine")
-    assert "taken" in problems(go(at))[0]
-    at.text_input(key=field.key).set_value("third")
-    assert board_lines(go(at))[2:] == ["★ third"]
-    (remove,) = [one for one in at.button if (one.key or "").startswith("kept-remove-")][1:]
-    at.button(key=remove.key).click()
-    assert board_lines(go(at)) == ["NCP", "LLM"]
-    at.button(key="kept-restore").click()
-    assert board_lines(go(at))[2:] == ["★ third"] and not problems(at)
-
-
-def test_what_is_kept_survives_edits_and_is_measured_by_one_yardstick(start):
-    at = pick(go(start(), COMPARE), "ncp")
-    keep(compared(at), "before")
-    column = work(at).table.quasi_identifiers[0]
-    give_role(go(at, DATA), column, "insensitive")
-    compared(at)
-    assert board_lines(at) == ["NCP"]
-    assert any("before is left out: its quasi-identifiers" in one for one in captions(at))
-    give_role(go(at, DATA), column, "quasi-identifier")
-    build(at, column, "suppression")
-    compared(at)
-    assert board_lines(at) == ["NCP", "★ before"] and not problems(at)
-    assert any("one set measures all" in one for one in captions(at))
-    (choice,) = [one for one in at.selectbox if one.key.startswith("compare-yardstick-")]
-    assert choice.options == ["in use now", "of ★ before", "each its own"]
-    at.selectbox(key=choice.key).set_value(2)
-    go(at)
-    compared(at)
-    assert any("different hierarchies cannot be compared" in one for one in captions(at))
+    return ui.click(at, at.button(key="keep"))
 
 
 def test_a_plan_is_exported_and_imported(start):
-    at = pick(go(start(), COMPARE), "ncp")
+    at = pick(ui.go(start(), ui.COMPARE), "ncp")
     keep(compared(at), "one")
-    plan = export(work(at).kept.pinned[0]).encode()
-    key = f"kept-import-{work(at).version}"
-    at.file_uploader(key=key).set_value(("again.json", plan, "application/json"))
-    go(at)
-    assert board_lines(at) == ["NCP", "★ one", "★ again"] and not problems(at)
-    at.file_uploader(key=key).set_value(("bad.json", b"{", "application/json"))
-    go(at)
-    assert "not valid JSON" in problems(at)[0]
-    assert board_lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
-    choose(at, "frame-sample", "census")
-    assert "does not fit" in at.info[0].value and not any(
-        each.fits for each in work(at).kept.pinned
-    )
+    plan = export(ui.work(at).kept.pinned[0]).encode()
+    key = f"kept-import-{ui.work(at).version}"
+    ui.enter(at, at.file_uploader(key=key), ("again.json", plan, "application/json"))
+    assert ui.board_lines(at) == ["NCP", "★ one", "★ again"] and not ui.problems(at)
+    ui.enter(at, at.file_uploader(key=key), ("bad.json", b"{", "application/json"))
+    assert "not valid JSON" in ui.problems(at)[0]
+    assert ui.board_lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
+    ui.choose(at, "frame-sample", "census")
+    assert "does not fit" in at.info[0].value
+    assert not any(each.fits for each in ui.work(at).kept.pinned)

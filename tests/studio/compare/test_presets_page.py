@@ -1,35 +1,15 @@
 """The presets of the page Compare: lines and panels with one press, and the way back."""
 
-from __future__ import annotations
-
-import json
 from types import SimpleNamespace
 
 import pytest
 
-from kanon.charts.layout import NODES, Layout, Panel
+from kanon.charts.layout import NODES, Layout
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.studio.compare.presets import PRESETS, matrix_column, with_preset
 from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import sample_work
-from support.dashboard import (
-    COMPARE,
-    DATA,
-    as_bytes,
-    board_lines,
-    button,
-    captions,
-    choose,
-    go,
-    held_worker,
-    press,
-    problems,
-    settled,
-    told_to_cursor,
-    upload,
-    work,
-)
-from support.visits import VISITS
+from support import dashboard as ui
 from support.works import with_fields
 
 SENSITIVE = {"l_percent", "t_percent"}
@@ -41,68 +21,56 @@ def kinds(layout):
 
 def drawn(at):
     """Every panel shows something: one that cannot be drawn has no title."""
-    return all(panel["title"] for panel in told_to_cursor(at)["panels"])
+    return all(panel["title"] for panel in ui.told_to_cursor(at)["panels"])
 
 
 def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
-    at = go(start(), COMPARE)
-    before = work(at).compare
-    settled(press(at, "Everything side by side"))
-    assert board_lines(at) == [METRICS[name].card.title for name in PUBLISHED] and not problems(at)
-    assert len(told_to_cursor(at)["panels"]) == 9 and drawn(at)
-    assert kinds(work(at).compare.layout) == kinds(Layout(PRESETS["everything"].panels))
-    matrices = [panel for panel in work(at).compare.layout.panels if panel.kind == "matrix"]
+    at = ui.go(start(), ui.COMPARE)
+    before = ui.work(at).compare
+    ui.settled(ui.press(at, "Everything side by side"))
+    assert ui.board_lines(at) == [METRICS[name].card.title for name in PUBLISHED]
+    assert not ui.problems(at)
+    assert len(ui.told_to_cursor(at)["panels"]) == 9 and drawn(at)
+    assert kinds(ui.work(at).compare.layout) == kinds(Layout(PRESETS["everything"].panels))
+    matrices = [panel for panel in ui.work(at).compare.layout.panels if panel.kind == "matrix"]
     assert len({panel.metric for panel in matrices}) == len(matrices) == 2
-    settled(press(at, "Strategies"))
-    assert board_lines(at) == [f"S{number}" for number in range(1, 8)] and drawn(at)
-    assert work(at).compare.counted_k == "thirteen"
-    assert len(work(at).findings.runs) == 13, "S1 with NLLM was there"
-    press(at, "Undo the preset")
-    assert vars(work(at).compare) == vars(before), "both presses are one step"
+    ui.settled(ui.press(at, "Strategies"))
+    assert ui.board_lines(at) == [f"S{number}" for number in range(1, 8)] and drawn(at)
+    assert ui.work(at).compare.counted_k == "thirteen"
+    assert len(ui.work(at).findings.runs) == 13, "S1 with NLLM was there"
+    ui.press(at, "Undo the preset")
+    assert vars(ui.work(at).compare) == vars(before), "both presses are one step"
     assert not any(one.label == "Undo the preset" for one in at.button)
-    press(at, "Strategies")
-    assert board_lines(at)[1] == "S2" and not work(at).running, "all of them were made before"
-    at.button_group(key="compare-strategies").set_value(["s1", "s2"])
-    go(at)
+    ui.press(at, "Strategies")
+    assert ui.board_lines(at)[1] == "S2" and not ui.work(at).running, "all of them were made before"
+    ui.enter(at, at.button_group(key="compare-strategies"), ["s1", "s2"])
     assert not any(one.label == "Undo the preset" for one in at.button), "chosen by hand since"
 
 
-def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start):
-    at = go(start(), COMPARE)
-    at.button_group(key="compare-metrics").set_value(["total"])
-    at.button_group(key="compare-strategies").set_value(["s1", "s3"])
-    go(at)
-    at.button_group(key="compare-scopes").set_value(["table", "class"])
-    settled(press(go(at), "Strategies"))
-    assert len(board_lines(at)) == 7 and work(at).compare.scopes == ("table",)
-    assert work(at).compare.compared == ("total",)
-    at.button_group(key="compare-scopes").set_value(["class"])
-    settled(press(go(at), "Strategies"))
-    assert len(board_lines(at)) == 7 and work(at).compare.scopes == ("class",), (
-        "the one that was chosen"
-    )
-    with held_worker():
-        press(at, "Algorithms")
-        assert button(at, "Metrics").disabled and button(at, "Undo the preset").disabled
-        press(at, "Cancel")
-        settled(at)
-    assert len(work(at).compare.algorithms) == 7 and not button(at, "Undo the preset").disabled
-
-
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "strategies",
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in PRESETS
+            if name != "strategies"
+        ),
+    ],
+)
 def test_without_a_sensitive_column_what_needs_one_is_left_out_and_said(start, name):
-    at = go(start(sample="animals-v21"), COMPARE)
-    assert any("presets leave out l, t" in one for one in captions(at))
+    at = ui.go(start(sample="animals-v21"), ui.COMPARE)
+    assert any("presets leave out l, t" in one for one in ui.captions(at))
     assert at.button_group(key="compare-strategies").options == ["S1", "K"]
-    settled(press(at, PRESETS[name].title))
-    assert not problems(at) and drawn(at)
+    ui.settled(ui.press(at, PRESETS[name].title))
+    assert not ui.problems(at) and drawn(at)
     wanted = [(kind, measure) for kind, measure in kinds(Layout(PRESETS[name].panels))
               if measure not in SENSITIVE]  # fmt: skip
-    assert kinds(work(at).compare.layout) == wanted and len(wanted) >= 2
+    assert kinds(ui.work(at).compare.layout) == wanted and len(wanted) >= 2
     if name == "strategies":
-        assert board_lines(at) == ["S1", "K"], "the strategies that look at no sensitive column"
+        assert ui.board_lines(at) == ["S1", "K"], "the strategies that look at no sensitive column"
     else:
-        assert len(board_lines(at)) == 7
+        assert len(ui.board_lines(at)) == 7
 
 
 def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
@@ -116,43 +84,17 @@ def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
     assert matrix_column(with_fields(census, column="gone")) == matrix_column(census)
 
 
-def test_where_k_counts_persons_the_board_counts_them_too(start):
-    """Ten visits of six patients: a class of six persons holds up to ten records."""
-    at = upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
-    (asked,) = [box for box in at.selectbox if box.label.startswith("Which column says")]
-    choose(at, asked.key, "patient")
-    go(at, COMPARE)
-    at.button_group(key="compare-metrics").set_value(["ncp", "llm"])
-    settled(press(go(at), "Compare"))
-    found = work(at).findings.comparison.comparison
-    assert found.of == "persons" and found.n_records == 6 and not problems(at)
-    for reached in found.at("min_k", found.ks)[:, 0].tolist():
-        assert all(k <= one <= 6 for k, one in zip(found.ks, reached, strict=True))
-    layout = Layout((Panel("curve", "min_k"), Panel("classes")))
-    at.session_state["kanon-work"] = with_fields(work(at), layout=layout)
-    told = told_to_cursor(go(at))
-    assert told["columns"][0]["unit"] == "persons"
-    least, sizes = told["panels"]
-    assert least["log"] and least["range"][1] < 1, "an axis up to six"
-    assert all(row[-1] == 100 for line in sizes["profiles"] for row in line), "of ten records"
-    (board,) = at.get("plotly_chart")
-    axes = [json.loads(board.proto.spec)["layout"][name]["title"]["text"]
-            for name in ("xaxis", "xaxis2")]  # fmt: skip
-    assert axes == ["k, in persons (log scale)", "class size, in records (log scale)"]
-
-
 def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatch):
     """The line of what is under way asks a browser that may still hold what was chosen before."""
-    at = go(start(), COMPARE)
-    settled(press(at, "Metrics"))
+    at = ui.go(start(), ui.COMPARE)
+    ui.settled(ui.press(at, "Metrics"))
     with monkeypatch.context() as ticks:
         parts = SimpleNamespace(fragment_ids_this_run=["progress"])
         ticks.setattr(server, "get_script_run_ctx", lambda: parts)
         assert server.ticking()
     with monkeypatch.context() as ticks:
         ticks.setattr(state, "ticking", lambda: True)
-        at.button_group(key="compare-metrics").set_value(["ncp"])
-        go(at)
-    assert work(at).compare.compared == PUBLISHED and not server.ticking()
+        ui.enter(at, at.button_group(key="compare-metrics"), ["ncp"])
+    assert ui.work(at).compare.compared == PUBLISHED and not server.ticking()
     at.button_group(key="compare-metrics").set_value(["ncp"])
-    assert board_lines(go(at)) == ["NCP"], "a choice is one"
+    assert ui.board_lines(ui.go(at)) == ["NCP"], "a choice is one"

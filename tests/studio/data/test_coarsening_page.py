@@ -1,7 +1,5 @@
 """A sensitive column is coarsened on the page Data: the same release as pandas and the command."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -9,33 +7,16 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.errors import PlanError
-from kanon.run import run
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.requirements import best, suggested, whole_table
-from support.dashboard import (
-    DATA,
-    anonymised,
-    as_bytes,
-    captions,
-    choose,
-    give_role,
-    go,
-    press,
-    problems,
-    upload,
-    work,
-)
+from support import dashboard as ui
 
 RNG = np.random.default_rng(3)
 PAID = pd.DataFrame(
-    {
-        "age": RNG.integers(20, 40, 80),
-        "income": np.round(RNG.integers(0, 400_000, 80) / 10, 1),
-    }
+    {"age": RNG.integers(20, 40, 80), "income": np.round(RNG.integers(0, 400_000, 80) / 10, 1)}
 ).astype({"income": object})
 PAID.loc[[3, 40], "income"] = None
 GROUPS = PAID["income"].map(
@@ -44,23 +25,21 @@ GROUPS = PAID["income"].map(
 
 
 def field(at, what):
-    """The key of a control in the line of the income."""
-    return f"coarse-{work(at).version}-1-{what}"
+    return f"coarse-{ui.work(at).version}-1-{what}"
 
 
 @pytest.fixture
 def data(start):
-    at = upload(start(DATA), "paid.csv", as_bytes(PAID, "csv"))
-    give_role(at, "age", "quasi-identifier")
-    return give_role(at, "income", "sensitive")
+    at = ui.upload(start(ui.DATA), "paid.csv", ui.as_bytes(PAID, "csv"))
+    ui.give_role(at, "age", "quasi-identifier")
+    return ui.give_role(at, "income", "sensitive")
 
 
 def by_tens(at):
-    choose(at, field(at, "builder"), "intervals")
-    at.text_input(key=field(at, "widths")).set_value("10000, 20000")
-    go(at)
-    assert problems(at) == []
-    return choose(at, field(at, "level"), 1)
+    ui.choose(at, field(at, "builder"), "intervals")
+    ui.enter(at, at.text_input(key=field(at, "widths")), "10000, 20000")
+    assert ui.problems(at) == []
+    return ui.choose(at, field(at, "level"), 1)
 
 
 def plainly(released):
@@ -77,17 +56,19 @@ def plainly(released):
 
 def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert data.selectbox(key=field(data, "builder")).value == "", "as it is, until it is asked"
-    at = anonymised(by_tens(data))
-    done = work(at).findings.result.release(work(at).settings.k)
-    assert any("'income' was coarsened before anything was counted" in one for one in captions(at))
+    at = ui.anonymised(by_tens(data))
+    done = ui.work(at).findings.result.release(ui.work(at).settings.k)
+    assert any(
+        "'income' was coarsened before anything was counted" in one for one in ui.captions(at)
+    )
     released = done.released(order="table").reset_index(drop=True)
     assert released["income"].fillna("").tolist() == GROUPS.fillna("").tolist()
     expected = plainly(released)
     measured = done.measures["distinct_l"], done.measures["t_variational"]
     assert measured == pytest.approx(expected)
 
-    (tmp_path / "paid.csv").write_bytes(as_bytes(PAID, "csv"))
-    (tmp_path / "plan.json").write_text(plan_of(work(at)).to_json(), "utf-8")
+    (tmp_path / "paid.csv").write_bytes(ui.as_bytes(PAID, "csv"))
+    (tmp_path / "plan.json").write_text(plan_of(ui.work(at)).to_json(), "utf-8")
     out, measures = tmp_path / "out.csv", tmp_path / "m.json"
     given = ("--table", tmp_path / "paid.csv", "--out", out, "--measures", measures)
     assert main(["run", str(tmp_path / "plan.json"), *map(str, given)]) == 0
@@ -99,21 +80,22 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert (known["distinct_l"], known["t_variational"]) == pytest.approx(expected)
 
 
+@pytest.mark.nightly
 def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(data):
     at = by_tens(data)
-    whole = whole_table(work(at))
+    whole = whole_table(ui.work(at))
     assert whole.sensitive[0].values == (
         "0 to <10000", "10000 to <20000", "20000 to <30000", "30000 to <40000", "(missing)",
     )  # fmt: skip
-    model = suggested(work(at), "distinct-l-diversity", whole)
+    model = suggested(ui.work(at), "distinct-l-diversity", whole)
     assert best(model, whole) == "at most 5 for this column"
-    choose(at, field(at, "level"), 2)
-    assert plan_of(work(at)).columns["income"].level == 2
+    ui.choose(at, field(at, "level"), 2)
+    assert plan_of(ui.work(at)).columns["income"].level == 2
     assert at.selectbox(key=field(at, "level")).options == [
         "level 1 of 3: 5 values", "level 2 of 3: 3 values", "level 3 of 3: 1 value",
     ]  # fmt: skip
 
-    before = work(at)
+    before = ui.work(at)
     fresh = uploaded_work(before.table.content, before.table.file.name, 7)
     for after in (
         with_plan(fresh, plan_of(before)),
@@ -124,32 +106,10 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     del spoiled["levels"]  # as an earlier version wrote it
     assert not plan_of(opened_project(fresh, json.dumps(spoiled).encode())).coarsened
 
-    at.text_input(key=field(at, "widths")).set_value("wide")
-    go(at)
-    assert "Widths" in problems(at)[0]
-    press(go(at, "pages/anonymise.py"), "Anonymise")
-    assert "'income' is to be coarsened" in " ".join(problems(at))
-    choose(go(at, DATA), field(at, "builder"), "")
-    assert plan_of(work(at)).columns["income"].level is None
-    assert "level" not in plan_of(work(at)).to_json()
-
-
-def test_its_tree_is_mended_on_the_page_hierarchies(data):
-    table = pd.DataFrame({"age": [31, 32] * 3, "income": ["low", "mid", "high"] * 2})
-    at = upload(data, "words.csv", as_bytes(table, "csv"))
-    give_role(at, "age", "quasi-identifier")
-    give_role(at, "income", "sensitive")
-    choose(at, field(at, "builder"), "file")
-    tree = ("pay.csv", b"low;little;*\nmid;little;*\n", "text/plain")
-    at.file_uploader(key=field(at, "file")).set_value(tree)
-    go(at)
-    assert "This hierarchy lacks 1 distinct value ('high')" in problems(at)[0]
-    with pytest.raises(PlanError, match="'income' is to be coarsened"):
-        plan_of(work(at))
-    at.button(key=field(at, "draw")).click()
-    go(go(at), "pages/hierarchies.py")
-    assert work(at).drawn_column == "income"
-    go(press(at, "Add 1 value"))
-    assert problems(at) == []
-    done = run(plan_of(work(at)), table)
-    assert done.released(order="table")["income"].tolist() == ["little", "little", "high"] * 2
+    ui.enter(at, at.text_input(key=field(at, "widths")), "wide")
+    assert "Widths" in ui.problems(at)[0]
+    ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
+    assert "'income' is to be coarsened" in " ".join(ui.problems(at))
+    ui.choose(ui.go(at, ui.DATA), field(at, "builder"), "")
+    assert plan_of(ui.work(at)).columns["income"].level is None
+    assert "level" not in plan_of(ui.work(at)).to_json()

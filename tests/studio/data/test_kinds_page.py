@@ -1,7 +1,5 @@
 """The kind of a column: recognised, shown, changed; what depends on it follows, and is kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,6 +105,7 @@ def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
     assert "date DD.MM.YYYY" not in at.selectbox(key=f"kind-{work(at).version}-0").options
 
 
+@pytest.mark.nightly
 def test_several_patterns_of_dates_are_explained_and_taken_together(start):
     born = ["14.03.1981", "1981-03-14", "2.1.1979", "1979-11-05"] * 3
     table = pd.DataFrame({"born": born, "town": ["Bonn", "Köln"] * 6})

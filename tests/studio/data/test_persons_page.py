@@ -1,7 +1,5 @@
 """Which column says who a record is about: on the pages, from the warning to the release."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -13,26 +11,7 @@ from kanon.studio.session.named_configurations import imported
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
-from support.dashboard import (
-    COMPARE,
-    DATA,
-    WORK,
-    anonymised,
-    as_bytes,
-    button,
-    captions,
-    choose,
-    give_role,
-    go,
-    line,
-    numbers,
-    press,
-    problems,
-    settled,
-    upload,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.visits import VISITS, known
 from support.works import with_fields
 
@@ -41,7 +20,7 @@ PRIVACY = "pages/privacy.py"
 
 @pytest.fixture
 def visits(start):
-    return upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
+    return ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(VISITS, "csv"))
 
 
 def asked(at):
@@ -50,7 +29,6 @@ def asked(at):
 
 
 def axes_of_k(at):
-    """The titles of the axes for k, in the order of the charts."""
     drawn = [json.loads(chart.proto.spec)["layout"] for chart in at.get("plotly_chart")]
     titles = [one["xaxis"]["title"]["text"] for one in drawn if "text" in one["xaxis"]["title"]]
     return [title for title in titles if title.startswith("k")]
@@ -58,81 +36,68 @@ def axes_of_k(at):
 
 def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
     at = visits
-    (said,) = [one for one in warnings(at) if "each row would be another person" in one]
+    (said,) = [one for one in ui.warnings(at) if "each row would be another person" in one]
     assert said.startswith("6 values of patient cover 10 rows: with records counted, each row")
-    assert numbers(at)["k"] == "5" and "k in persons" not in numbers(at)
+    assert ui.numbers(at)["k"] == "5" and "k in persons" not in ui.numbers(at)
     assert asked(at).options == ["none: k counts records", "patient"]
-    choose(at, asked(at).key, "patient")
-    assert not [one for one in warnings(at) if "each row would be" in one]
-    assert numbers(at)["k in persons"] == "1" and "k" not in numbers(at)
-    assert "k counts people: 6 persons have 10 records." in captions(at)
-    assert "k counts persons" in line(at)
+    ui.choose(at, asked(at).key, "patient")
+    assert not [one for one in ui.warnings(at) if "each row would be" in one]
+    assert ui.numbers(at)["k in persons"] == "1" and "k" not in ui.numbers(at)
+    assert "k counts people: 6 persons have 10 records." in ui.captions(at)
+    assert "k counts persons" in ui.line(at)
 
-    anonymised(at)
-    assert numbers(at)["Minimum k"] == "6 persons" and not at.error and not at.warning
+    ui.anonymised(at)
+    assert ui.numbers(at)["Minimum k"] == "6 persons" and not at.error and not at.warning
     said = " ".join(one.value for one in at.markdown)
     assert "with k = 5 for 'patient' (reached: 6)" in said.replace("\\", "")
     assert any("After, at least 6 people alike" in one.value for one in at.subheader)
-    assert plan_of(work(at)).person == "patient"
+    assert plan_of(ui.work(at)).person == "patient"
 
     assert axes_of_k(at) == ["k, persons per class at least (log scale)"]
 
-    go(give_role(go(at, DATA), "disease", "sensitive"), PRIVACY)
-    go(anonymised(go(at, "pages/anonymise.py")), PRIVACY)
-    assert numbers(at)["Highest risk"] == "16.7 %"
+    ui.go(ui.give_role(ui.go(at, ui.DATA), "disease", "sensitive"), PRIVACY)
+    ui.go(ui.anonymised(ui.go(at, "pages/anonymise.py")), PRIVACY)
+    assert ui.numbers(at)["Highest risk"] == "16.7 %"
     assert axes_of_k(at) == ["k, persons per class at least (log scale)"] * 2
     assert any("the number of its persons here" in one.value for one in at.markdown)
 
 
 def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
     lacking = VISITS.assign(patient=[None, *VISITS["patient"][1:]])
-    at = upload(start(DATA), "visits.csv", as_bytes(lacking, "csv"))
-    choose(at, asked(at).key, "patient")
-    assert "1 record has no value in patient" in problems(at)[0]
-    assert "k in persons" not in numbers(at)
-    upload(at, "visits.csv", as_bytes(VISITS.drop(columns="patient"), "csv"))
+    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(lacking, "csv"))
+    ui.choose(at, asked(at).key, "patient")
+    assert "1 record has no value in patient" in ui.problems(at)[0]
+    assert "k in persons" not in ui.numbers(at)
+    ui.upload(at, "visits.csv", ui.as_bytes(VISITS.drop(columns="patient"), "csv"))
     assert asked(at) is None, "no column is an identifier"
 
-    upload(at, "visits.csv", as_bytes(VISITS, "csv"))
-    choose(at, asked(at).key, "patient")
-    give_role(at, "patient", "insensitive")
-    assert "patient is no identifier any more" in problems(at)[0]
-    press(go(at, "pages/anonymise.py"), "Anonymise")
-    assert any("is no identifier any more" in one for one in problems(at))
-    go(at, DATA)
-    choose(at, asked(at).key, "")
-    assert problems(at) == [] and asked(at) is None
+    ui.upload(at, "visits.csv", ui.as_bytes(VISITS, "csv"))
+    ui.choose(at, asked(at).key, "patient")
+    ui.give_role(at, "patient", "insensitive")
+    assert "patient is no identifier any more" in ui.problems(at)[0]
+    ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
+    assert any("is no identifier any more" in one for one in ui.problems(at))
+    ui.go(at, ui.DATA)
+    ui.choose(at, asked(at).key, "")
+    assert ui.problems(at) == [] and asked(at) is None
 
 
-def test_decide_says_what_k_counts(visits):
-    """The field of the threshold said records, the verdict beside it persons."""
-    at = go(choose(visits, asked(visits).key, "patient"), "pages/decide.py")
-    labels = [one.label for one in at.number_input]
-    assert "persons ↑ better" in labels and "records ↑ better" not in labels
-    at.button_group(key="decide-part").set_value("study")
-    assert "Here k counts persons." in captions(go(at))
-    at.button_group(key="decide-part").set_value("reverse")
-    assert not button(go(at), "Find the greatest k").disabled
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize(("person", "said"), [("patient", "to 6, in persons\n"), (None, "to 10\n")])
 def test_the_study_on_the_command_line_says_what_k_counts(tmp_path, capsys, person, said):
     table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
-    table.write_bytes(as_bytes(VISITS, "csv"))
+    table.write_bytes(ui.as_bytes(VISITS, "csv"))
     plan.write_text(plan_of(with_fields(known(), person=person)).to_json(), "utf-8")
     given = (str(plan), "--table", str(table), "--out", str(tmp_path / "found.csv"))
     assert main(["simulate", *given]) == 0
     assert said in capsys.readouterr().out
 
 
-# --- what holds it ----------------------------------------------------------------------------
-
-
 def test_plans_and_projects_hold_the_person():
     assert json.loads(plan_of(known()).to_json())["person"] == "patient"
     opened = opened_project(with_fields(known(), person=None), saved_project(known()).encode())
     assert opened.table.person == "patient" and plan_of(opened) == plan_of(known())
-    without = uploaded_work(as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
+    without = uploaded_work(ui.as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
     gone = opened_project(without, saved_project(known()).encode())
     assert (gone.table.person, gone.table.person_known) == ("patient", None)
 
@@ -144,13 +109,3 @@ def test_a_line_in_persons_is_not_compared_with_one_in_records():
     assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
     assert incomparable(with_fields(kept, person="patient"), pinned) == ""
     assert work.table.roles["patient"] is Role.IDENTIFIER
-
-
-@pytest.mark.nightly  # a run of every line
-def test_the_comparison_runs_up_to_the_number_of_persons(visits):
-    at = visits
-    at.session_state[WORK] = with_fields(work(at), person="patient", k=2)
-    go(at, COMPARE)
-    settled(press(at, "Compare"))
-    assert problems(at) == []
-    assert max(work(at).findings.comparison.comparison.ks) <= 6

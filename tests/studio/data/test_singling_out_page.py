@@ -1,30 +1,15 @@
 """Which columns single people out together, on the page Data: looked for, acted on, undone."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from kanon.schema import Role
 from kanon.studio.data.singling_out_state import SinglingView
 from kanon.studio.session.table_loading import reread
-from support.dashboard import (
-    DATA,
-    WORK,
-    as_bytes,
-    captions,
-    choose,
-    give_role,
-    go,
-    press,
-    settled,
-    texts,
-    upload,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 # Nobody is alone in a sector or a cohort; in both, everybody but the first two is.
@@ -40,35 +25,34 @@ SECTORS = pd.DataFrame(
 
 
 def opened(start):
-    at = upload(start(DATA), "sectors.csv", as_bytes(SECTORS, "csv"))
+    at = ui.upload(start(ui.DATA), "sectors.csv", ui.as_bytes(SECTORS, "csv"))
     for column in ("sector", "cohort", "ward"):
-        give_role(at, column, "insensitive")
-    return give_role(at, "number", "insensitive")
+        ui.give_role(at, column, "insensitive")
+    return ui.give_role(at, "number", "insensitive")
 
 
 def looked(at):
-    return settled(press(at, "Look for them"))
+    return ui.settled(ui.press(at, "Look for them"))
 
 
 def said(at):
-    return [one.replace("\u202f", " ") for one in texts(at)]
+    return [one.replace("\u202f", " ") for one in ui.texts(at)]
 
 
 def make(at, place):
-    at.button(key=f"singling-make-{work(at).version}-{place}").click()
-    return go(at)
+    return ui.click(at, at.button(key=f"singling-make-{ui.work(at).version}-{place}"))
 
 
 def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     at = looked(opened(start))
     assert "**number**" in said(at) and "26 records, 100.0 %" in said(at)
-    (warning,) = warnings(at)
+    (warning,) = ui.warnings(at)
     assert "in one of these sets: number, sector, cohort." in warning.replace("\\", "")
     make(at, 0)
-    assert work(at).table.roles["number"] is Role.IDENTIFIER
+    assert ui.work(at).table.roles["number"] is Role.IDENTIFIER
     assert any(
         "Settings have changed since this was made; press Look for them" in one
-        for one in warnings(at)
+        for one in ui.warnings(at)
     )
     looked(at)
     assert "**sector + cohort**" in said(at) and "24 records, 92.3 %" in said(at)
@@ -76,45 +60,33 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     assert name.startswith("singling-out-sets")
     (row,) = pd.read_csv(io.BytesIO(file())).to_dict("records")
     assert (row["columns"], row["number of columns"], row["records"]) == ("sector + cohort", 2, 24)
-    before = work(at)
+    before = ui.work(at)
     make(at, 0)
-    assert work(at).table.quasi_identifiers == ["sector", "cohort"]
-    assert work(at).table.reasons["sector"].startswith("Set by you.")
-    assert work(at).table.choices["sector"].plan is not None, "with a first hierarchy"
-    assert "All are quasi-identifiers." in captions(at) and not warnings(at)
-    press(at, "Undo: the roles as they were")
-    assert (work(at).table.roles, work(at).table.reasons) == (
+    assert ui.work(at).table.quasi_identifiers == ["sector", "cohort"]
+    assert ui.work(at).table.reasons["sector"].startswith("Set by you.")
+    assert ui.work(at).table.choices["sector"].plan is not None, "with a first hierarchy"
+    assert "All are quasi-identifiers." in ui.captions(at) and not ui.warnings(at)
+    ui.press(at, "Undo: the roles as they were")
+    assert (ui.work(at).table.roles, ui.work(at).table.reasons) == (
         before.table.roles,
         before.table.reasons,
     )
     make(at, 0)
-    give_role(at, "sector", "insensitive")
+    ui.give_role(at, "sector", "insensitive")
     assert not [one for one in at.button if one.label.startswith("Undo: the roles")], "by hand"
 
 
-def test_nothing_found_says_whether_more_columns_would(start):
-    at = give_role(opened(start), "number", "identifier")
-    choose(at, f"singling-size-{work(at).version}", 1)
-    looked(at)
-    assert "**No set of up to 1 column singles out 5.0 % of the 26 records.**" in said(at)
-    assert "More columns do: all together single out 92.3 %. Ask for larger sets." in said(at)
-    give_role(at, "sector", "identifier")
-    looked(at)
-    assert any(one.startswith("More columns do not either: all toge") for one in said(at))
-    for column in ("cohort", "ward", "illness"):
-        give_role(at, column, "identifier")
-    assert not [one for one in at.button if one.label == "Look for them"]
-
-
+@pytest.mark.nightly
 def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     rows = "".join(f"{n},{n % 3};{n % 4}\n" for n in range(12))
-    at = looked(upload(start(DATA), "two.csv", f"a,b;c\n{rows}".encode()))
-    now = work(at)
+    at = looked(ui.upload(start(ui.DATA), "two.csv", f"a,b;c\n{rows}".encode()))
+    now = ui.work(at)
     found = now.view(SinglingView).found
     other = {",": ";", ";": ","}[now.table.file.settings.separator]
     again = reread(with_fields(now, asked=replace(now.table.asked, separator=other)))
     assert not set(found.columns) & set(again.table.roles), "no column is left"
-    at.session_state[WORK] = again
-    go(at, DATA)
-    assert work(at).view(SinglingView).found is None
-    assert looked(at) and set(work(at).view(SinglingView).found.columns) <= set(again.table.roles)
+    at.session_state[ui.WORK] = again
+    ui.go(at, ui.DATA)
+    assert ui.work(at).view(SinglingView).found is None
+    assert looked(at)
+    assert set(ui.work(at).view(SinglingView).found.columns) <= set(again.table.roles)

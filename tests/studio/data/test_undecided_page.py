@@ -1,7 +1,5 @@
 """Columns that nobody classified, and the person who is proposed: on the pages, until a release."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,70 +9,51 @@ from kanon.schema import Role
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_choices import undecided_columns
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
-from support.dashboard import (
-    ANONYMISE,
-    DATA,
-    PEOPLE,
-    after,
-    anonymised,
-    as_bytes,
-    captions,
-    choose,
-    give_role,
-    go,
-    key_of,
-    line,
-    numbers,
-    press,
-    problems,
-    settled,
-    upload,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 
-WIDGETS = PEOPLE.assign(widget=["a", "b"] * 6, gadget=["c", "d", "e"] * 4)
+WIDGETS = ui.PEOPLE.assign(widget=["a", "b"] * 6, gadget=["c", "d", "e"] * 4)
 
 
 def test_nothing_is_released_that_nobody_classified(start):
-    at = with_people(start(DATA), WIDGETS)
-    assert undecided_columns(work(at)) == ["widget", "gadget"]
-    role = at.selectbox(key=key_of(at, "widget", "role"))
+    at = ui.with_people(start(ui.DATA), WIDGETS)
+    assert undecided_columns(ui.work(at)) == ["widget", "gadget"]
+    role = at.selectbox(key=ui.key_of(at, "widget", "role"))
     assert role.value == "" and role.options[0] == "not decided"
-    press(go(at, ANONYMISE), "Anonymise")
-    assert all(name in problems(at)[0] for name in ("'widget'", "'gadget'")) and not numbers(at)
-    give_role(go(at, DATA), "widget", "sensitive")
-    assert len(at.selectbox(key=key_of(at, "widget", "role")).options) == 4
-    assert undecided_columns(work(at)) == ["gadget"]
-    press(go(at, ANONYMISE), "Keep it as it is")
-    assert not warnings(at) and work(at).table.roles["gadget"] == "insensitive"
-    anonymised(at)
-    assert {"widget", "gadget"} < set(after(at).columns)
+    ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
+    assert all(name in ui.problems(at)[0] for name in ("'widget'", "'gadget'"))
+    assert not ui.numbers(at)
+    ui.give_role(ui.go(at, ui.DATA), "widget", "sensitive")
+    assert len(at.selectbox(key=ui.key_of(at, "widget", "role")).options) == 4
+    assert undecided_columns(ui.work(at)) == ["gadget"]
+    ui.press(ui.go(at, ui.ANONYMISE), "Keep it as it is")
+    assert not ui.warnings(at) and ui.work(at).table.roles["gadget"] == "insensitive"
+    ui.anonymised(at)
+    assert {"widget", "gadget"} < set(ui.after(at).columns)
 
 
+@pytest.mark.nightly
 def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
-    at = with_people(start(DATA), WIDGETS.assign(widget=[f"w{n}" for n in range(12)]))
-    assert "widget" in undecided_columns(work(at))
-    said = " ".join([*captions(at), *warnings(at), *(one.value for one in at.markdown)])
+    at = ui.with_people(start(ui.DATA), WIDGETS.assign(widget=[f"w{n}" for n in range(12)]))
+    assert "widget" in undecided_columns(ui.work(at))
+    said = " ".join([*ui.captions(at), *ui.warnings(at), *(one.value for one in at.markdown)])
     assert "'widget' passes into the release" not in said and "grey insensitive or not" in said
-    press(at, "Look for them")
-    said = " ".join(warnings(settled(at)))
+    ui.press(at, "Look for them")
+    said = " ".join(ui.warnings(ui.settled(at)))
     assert "Called insensitive" not in said and "Not decided, and in one of these sets" in said
-    give_role(at, "widget", "insensitive")
-    assert "Called insensitive" in " ".join(warnings(at))
+    ui.give_role(at, "widget", "insensitive")
+    assert "Called insensitive" in " ".join(ui.warnings(at))
 
 
+@pytest.mark.nightly
 def test_all_of_them_are_left_out_by_one_press(start):
     rows = pd.concat([WIDGETS.assign(gadget="c")] * 5)
-    at = with_people(start(DATA), rows.assign(name=range(60)))
-    press(at, "Leave them out")
-    anonymised(at)
-    assert not {"widget", "gadget"} & set(after(at).columns)
-    assert not [one for one in warnings(go(at, DATA)) if "k counts records" in one], (
+    at = ui.with_people(start(ui.DATA), rows.assign(name=range(60)))
+    ui.press(at, "Leave them out")
+    ui.anonymised(at)
+    assert not {"widget", "gadget"} & set(ui.after(at).columns)
+    assert not [one for one in ui.warnings(ui.go(at, ui.DATA)) if "k counts records" in one], (
         "what is only left out tells no persons apart"
     )
 
@@ -93,27 +72,24 @@ def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
     assert undecided_columns(whole) == [], "files that were saved before name every column"
 
 
-def test_the_samples_are_decided():
-    for name in SAMPLES:
-        assert not sample_work(name).table.undecided and sample_work(name).table.person is None
-
-
 def test_the_person_is_proposed_and_counted(start):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({
         "patient_nr": rng.integers(1000, 1060, 90), "age": rng.integers(20, 23, 90),
         "sex": rng.choice(["F", "M"], 90),
     })  # fmt: skip
-    at = upload(start(DATA), "visits.csv", as_bytes(table, "csv"))
-    assert work(at).table.person == "patient_nr" and "k counts persons" in line(at)
+    at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(table, "csv"))
+    assert ui.work(at).table.person == "patient_nr" and "k counts persons" in ui.line(at)
     persons = table["patient_nr"].nunique()
-    assert f"k counts people: {persons} persons have 90 records." in captions(at)
-    anonymised(at)
-    alike = pd.read_csv(pd.io.common.BytesIO(work(at).findings.result.release(5).content("csv")))
-    who = work(at).findings.result.release(5).persons_released().reset_index(drop=True)
+    assert f"k counts people: {persons} persons have 90 records." in ui.captions(at)
+    ui.anonymised(at)
+    alike = pd.read_csv(pd.io.common.BytesIO(ui.work(at).findings.result.release(5).content("csv")))
+    who = ui.work(at).findings.result.release(5).persons_released().reset_index(drop=True)
     assert who.groupby([alike["age"], alike["sex"]]).nunique().min() >= 5
-    (box,) = [one for one in go(at, DATA).selectbox if one.label.startswith("Which column says")]
-    choose(at, box.key, "")
-    assert "k counts persons" not in line(at)
-    settled(press(go(at, ANONYMISE), "Anonymise"))
-    assert not problems(at)
+    (box,) = [
+        one for one in ui.go(at, ui.DATA).selectbox if one.label.startswith("Which column says")
+    ]
+    ui.choose(at, box.key, "")
+    assert "k counts persons" not in ui.line(at)
+    ui.settled(ui.press(ui.go(at, ui.ANONYMISE), "Anonymise"))
+    assert not ui.problems(at)

@@ -1,7 +1,5 @@
 """An upload is parsed in a worker, under a limit of memory, and there alone."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
@@ -20,24 +18,8 @@ from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import Request
 from kanon.studio.shell.project_file import opened_project, saved_project
+from support import dashboard as ui
 from support import job_functions
-from support.dashboard import (
-    DATA,
-    PEOPLE,
-    WORK,
-    as_bytes,
-    choose,
-    give_role,
-    go,
-    held_worker,
-    infos,
-    press,
-    problems,
-    settled,
-    upload,
-    warnings,
-    work,
-)
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="no other system limits memory")
 
@@ -49,24 +31,24 @@ def nothing_is_parsed_here(monkeypatch):
 
 
 def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_parsed_here):
-    at = start(DATA)
+    at = start(ui.DATA)
     for kind in ("csv", "tsv", "xlsx", "parquet", "feather"):
-        upload(at, f"people.{kind}", table_bytes(PEOPLE, kind))
-        table = work(at).table
-        assert table.title == f"people.{kind}" and table.records.n_records == len(PEOPLE)
-        assert table.content == table_bytes(PEOPLE, kind) and not problems(at)
-    upload(at, "people.csv", b"a,b\n1,2\n3\n")
-    assert problems(at) == ["Line 3 of 'people.csv' has 1 cell where the header has 2."]
-    assert work(at).table.title == "people.feather", "what was there stays"
+        ui.upload(at, f"people.{kind}", table_bytes(ui.PEOPLE, kind))
+        table = ui.work(at).table
+        assert table.title == f"people.{kind}" and table.records.n_records == len(ui.PEOPLE)
+        assert table.content == table_bytes(ui.PEOPLE, kind) and not ui.problems(at)
+    ui.upload(at, "people.csv", b"a,b\n1,2\n3\n")
+    assert ui.problems(at) == ["Line 3 of 'people.csv' has 1 cell where the header has 2."]
+    assert ui.work(at).table.title == "people.feather", "what was there stays"
 
-    upload(at, "people.csv", b"a;b\n1;x\n2;y\n")
-    before = work(at)
+    ui.upload(at, "people.csv", b"a;b\n1;x\n2;y\n")
+    before = ui.work(at)
     at.multiselect(key=f"markers-{before.version}").set_value(["x"])
-    settled(go(at))
-    assert work(at).table.file.missing == {"b": 1} and work(at).version == before.version + 1
-    at.selectbox(key=f"separator-{work(at).version}").set_value(",")
-    settled(go(at))
-    assert "';'" in problems(at)[0] and work(at).table.file.missing == {"b": 1}
+    ui.settled(ui.go(at))
+    assert ui.work(at).table.file.missing == {"b": 1} and ui.work(at).version == before.version + 1
+    at.selectbox(key=f"separator-{ui.work(at).version}").set_value(",")
+    ui.settled(ui.go(at))
+    assert "';'" in ui.problems(at)[0] and ui.work(at).table.file.missing == {"b": 1}
 
 
 def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
@@ -74,33 +56,32 @@ def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
     project = saved_project(before).replace('"missing_markers": []', '"missing_markers": ["x"]')
     assert '"x"' in project
     monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
-    at = start(sample=None, typed={WORK: before})
+    at = start(sample=None, typed={ui.WORK: before})
     field = at.file_uploader(key="project-file-1-0")
     field.set_value(("project.json", project.encode(), "application/json"))
-    settled(go(at))
-    assert work(at).table.file.missing == {"b": 1} and not problems(at)
-    assert any("The project was opened on this table" in one for one in infos(at))
+    ui.settled(ui.go(at))
+    assert ui.work(at).table.file.missing == {"b": 1} and not ui.problems(at)
+    assert any("The project was opened on this table" in one for one in ui.infos(at))
 
 
 def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
-    at = start(DATA)
-    before = work(at)
-    with held_worker():
-        at.file_uploader(key=f"upload-{before.version}").set_value(
-            ("people.csv", as_bytes(PEOPLE, "csv"), "text/plain")
+    at = start(ui.DATA)
+    before = ui.work(at)
+    with ui.held_worker():
+        ui.enter(
+            at,
+            at.file_uploader(key=f"upload-{before.version}"),
+            ("people.csv", ui.as_bytes(ui.PEOPLE, "csv"), "text/plain"),
         )
-        go(at)
-        at.text_input(key=f"place-{before.version}").set_value("typed meanwhile")
-        go(at)
-        assert [*work(at).running] == ["uploading"]
-        assert work(at).table.records is before.table.records
-        at.button(key="cancel-uploading").click()
-        go(at)
-    assert infos(at) == ["Opening was cancelled; nothing was changed."]
-    assert work(at).table.records is before.table.records
+        ui.enter(at, at.text_input(key=f"place-{before.version}"), "typed meanwhile")
+        assert [*ui.work(at).running] == ["uploading"]
+        assert ui.work(at).table.records is before.table.records
+        ui.click(at, at.button(key="cancel-uploading"))
+    assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
+    assert ui.work(at).table.records is before.table.records
     assert at.text_input(key=f"place-{before.version}").value == "typed meanwhile"
-    upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
-    assert work(at).table.records.n_records == len(PEOPLE)
+    ui.upload(at, "people.csv", ui.as_bytes(ui.PEOPLE, "csv"))
+    assert ui.work(at).table.records.n_records == len(ui.PEOPLE)
 
 
 @LINUX
@@ -117,19 +98,6 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     assert small.table.records.n_records == 1 and small.table.content is None
 
 
-def test_the_same_bytes_under_another_name_keep_what_was_chosen(start):
-    at, content = start(DATA), as_bytes(PEOPLE, "csv")
-    upload(at, "may.csv", content)
-    give_role(at, "zip", "insensitive")
-    before = work(at)
-    upload(at, "june.csv", content)
-    assert work(at).table.title == work(at).table.file.name == "june.csv"
-    assert work(at).table.roles == before.table.roles and work(at).version == before.version
-    assert work(at).table.choices == before.table.choices
-    upload(at, "july.csv", content + b"x,30,47601,F,flu\n")
-    assert work(at).table.title == "july.csv" and work(at).table.records.n_records == 13
-
-
 @LINUX
 def test_memory_is_limited_for_a_while(limits):
     much = 500 << 20  # threads that end meanwhile give some memory back
@@ -139,8 +107,8 @@ def test_memory_is_limited_for_a_while(limits):
 
 
 def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
-    at = start(DATA)
-    request = upload_request(work(at), b"a,b\n1,2\n", "people.csv")
+    at = start(ui.DATA)
+    request = upload_request(ui.work(at), b"a,b\n1,2\n", "people.csv")
     assert isinstance(request, Request)
     job = runner.jobs().submit(job_functions.die, died=request.died)
     assert job.wait(60)
@@ -163,56 +131,64 @@ def test_a_line_without_an_end_is_refused_before_it_is_looked_at(limits, end, mo
         )
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "parquet", "feather"])
+@pytest.mark.parametrize(
+    "kind",
+    ["parquet", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("xlsx", "feather"))],
+)
 def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
     limits(record_megabytes=1)
-    rows = PEOPLE.assign(note="x" * 30_000)
+    rows = ui.PEOPLE.assign(note="x" * 30_000)
     content = table_bytes(rows, kind)
     assert read_table(content, f"people.{kind}").table["note"].str.len().max() == 30_000
     if kind != "xlsx":
-        long = table_bytes(PEOPLE.assign(note="x" * (1 << 20 | 1)), kind)
+        long = table_bytes(ui.PEOPLE.assign(note="x" * (1 << 20 | 1)), kind)
         with pytest.raises(TableError, match=r"Column 'note' of 'people.* a cell that is too long"):
             read_table(long, f"people.{kind}")
 
 
+@pytest.mark.nightly
 def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
     book = io.BytesIO()
     with pd.ExcelWriter(book, engine="xlsxwriter") as sheets:
         pd.DataFrame({"Register": ["2024"]}).to_excel(sheets, sheet_name="Cover", index=False)
-        PEOPLE.to_excel(sheets, sheet_name="All", index=False, startrow=2)
-        PEOPLE.head(5).to_excel(sheets, sheet_name="Some", index=False)
-    at = upload(start(DATA), "people.xlsx", book.getvalue())
-    chooser = at.selectbox(key=f"sheet-{work(at).version}")
-    assert chooser.value == "All" and work(at).table.records.n_records == 12 and not problems(at)
+        ui.PEOPLE.to_excel(sheets, sheet_name="All", index=False, startrow=2)
+        ui.PEOPLE.head(5).to_excel(sheets, sheet_name="Some", index=False)
+    at = ui.upload(start(ui.DATA), "people.xlsx", book.getvalue())
+    chooser = at.selectbox(key=f"sheet-{ui.work(at).version}")
+    assert (
+        chooser.value == "All" and ui.work(at).table.records.n_records == 12 and not ui.problems(at)
+    )
     assert [re.sub(r"\D+", " ", one).split() for one in chooser.options] == [
         ["2", "1"], ["13", "5"], ["6", "5"],
     ]  # fmt: skip
-    give_role(at, "zip", "sensitive")
-    settled(choose(at, f"sheet-{work(at).version}", "Some"))
-    assert work(at).table.records.n_records == 5 and work(at).table.roles["zip"] == "sensitive"
-    assert plan_of(work(at)).read.sheet == "Some"
-    settled(choose(at, f"sheet-{work(at).version}", "Cover"))
-    assert list(work(at).table.roles) == ["Register"]
+    ui.give_role(at, "zip", "sensitive")
+    ui.settled(ui.choose(at, f"sheet-{ui.work(at).version}", "Some"))
+    assert ui.work(at).table.records.n_records == 5
+    assert ui.work(at).table.roles["zip"] == "sensitive"
+    assert plan_of(ui.work(at)).read.sheet == "Some"
+    ui.settled(ui.choose(at, f"sheet-{ui.work(at).version}", "Cover"))
+    assert list(ui.work(at).table.roles) == ["Register"]
 
 
+@pytest.mark.nightly
 def test_a_first_line_that_may_be_a_record_is_asked_about(start):
     content = b"28,M,flu\n51,F,none\n28,M,cold\n51,F,flu\n"
-    at = upload(start(DATA), "people.csv", content)
-    assert "may be a record: it has a number above numbers in column 1" in " ".join(warnings(at))
-    assert work(at).table.records.n_records == 4 and not problems(at)
+    at = ui.upload(start(ui.DATA), "people.csv", content)
+    assert "may be a record: it has a number above numbers in column 1" in " ".join(ui.warnings(at))
+    assert ui.work(at).table.records.n_records == 4 and not ui.problems(at)
     for column, role in (("column 1", "quasi-identifier"), ("column 2", "quasi-identifier")):
-        give_role(at, column, role)
-    give_role(at, "column 3", "sensitive")
+        ui.give_role(at, column, role)
+    ui.give_role(at, "column 3", "sensitive")
     with pytest.raises(PlanError, match="whether the first line of the table holds"):
-        plan_of(work(at))
-    settled(press(at, "The first line is a record"))
-    assert not any("may be a record" in one for one in warnings(at))
-    plan = plan_of(work(at))
+        plan_of(ui.work(at))
+    ui.settled(ui.press(at, "The first line is a record"))
+    assert not any("may be a record" in one for one in ui.warnings(at))
+    plan = plan_of(ui.work(at))
     assert plan.read.header is False and plan.roles.roles["column 3"] == "sensitive"
     again = uploaded_work(content, "people.csv", 0)
     assert again.table.file.unclear
-    restored = opened_project(again, saved_project(work(at)).encode())
+    restored = opened_project(again, saved_project(ui.work(at)).encode())
     assert restored.table.file.settings.header is False and not restored.table.file.unclear
-    settled(choose(at, f"header-{work(at).version}", True))
-    assert list(work(at).table.roles) == ["28", "M", "flu"]
-    assert work(at).table.records.n_records == 3
+    ui.settled(ui.choose(at, f"header-{ui.work(at).version}", True))
+    assert list(ui.work(at).table.roles) == ["28", "M", "flu"]
+    assert ui.work(at).table.records.n_records == 3

@@ -1,7 +1,5 @@
 """The advisor on the page Decide, driven by AppTest; its chart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,34 +11,17 @@ from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.proposals import propose
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.advisor.weights import weigh
-from kanon.experiments.sweep import Configuration
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.run import run
-from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
-from kanon.studio.decide.settings_undo import as_before
+from kanon.studio.decide.advice import asked_of, limits_said, with_ways
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from support.dashboard import (
-    DATA,
-    WORK,
-    button,
-    captions,
-    chart_titles,
-    give_role,
-    go,
-    page_text,
-    press,
-    problems,
-    settled,
-    texts,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
-RUN, AGAIN, USE = "Try every way", "Run 2 proposals again", "Use these settings"
+RUN, USE = "Try every way", "Use these settings"
 
 
 @pytest.fixture(scope="module")
@@ -56,27 +37,26 @@ def opened(start, found):
     """The hospital sample at k = 3, the page opened at the settings, the ways tried or not."""
 
     def open_with(known=True, **view):
-        at = start(DATA)
-        now = with_fields(work(at), k=3, context=Context(release="internal"))
+        at = start(ui.DATA)
+        now = with_fields(ui.work(at), k=3, context=Context(release="internal"))
         deciding = replace(now.view(DecideView), part="settings")
         now = with_fields(now, view=replace(deciding, advice=replace(deciding.advice, **view)))
         if known:
             asked = asked_of(now)
             now = with_ways(asked.settings, asked.asked, now, found)
-        at.session_state[WORK] = now
-        return go(at, DECIDE)
+        at.session_state[ui.WORK] = now
+        return ui.go(at, DECIDE)
 
     return open_with
 
 
 def warned(at):
-    return [text.replace("\\", "") for text in warnings(at)]
+    return [text.replace("\\", "") for text in ui.warnings(at)]
 
 
 def cards(at):
-    """The titles of the proposals."""
     return [
-        text.split("**")[1] for text in texts(at) if text.startswith(("**1 ·", "**2 ·", "**3 ·"))
+        text.split("**")[1] for text in ui.texts(at) if text.startswith(("**1 ·", "**2 ·", "**3 ·"))
     ]
 
 
@@ -85,20 +65,19 @@ def uses(at):
 
 
 def weight(at, name, value):
-    at.slider(key=f"advice-weight-{name}").set_value(value)
-    return go(at)
+    return ui.enter(at, at.slider(key=f"advice-weight-{name}"), value)
 
 
 @pytest.mark.nightly
 def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     at = opened(known=False)
-    assert any(text.startswith("95 ways are tried") for text in captions(at))
-    assert not cards(at) and not problems(at)
-    settled(press(at, RUN))
+    assert any(text.startswith("95 ways are tried") for text in ui.captions(at))
+    assert not cards(at) and not ui.problems(at)
+    ui.settled(ui.press(at, RUN))
     assert len(cards(at)) == len(uses(at)) >= 2
     assert not [one for one in at.button if "again" in one.label], "that was done already"
     assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
-    (title,) = chart_titles(at)
+    (title,) = ui.chart_titles(at)
     assert title.startswith("k = 3: ")
     assert title.endswith(" has the least score, and loses nearly everything")
     assert len(at.dataframe[0].value) == 95
@@ -111,23 +90,23 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     before = cards(at)
     (said,) = warned(at)
     assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
-    assert "the least score by your weights, but nearly everything is lost" in page_text(at)
-    (title,) = chart_titles(at)
+    assert "the least score by your weights, but nearly everything is lost" in ui.page_text(at)
+    (title,) = ui.chart_titles(at)
     assert title.endswith(", and loses nearly everything")
-    assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
+    assert ui.button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     (table,) = at.dataframe
     assert [*table.value.columns] == [
         "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
     ]  # fmt: skip
     weight(at, "utility", 0)
-    assert not work(at).running and cards(at) != before
+    assert not ui.work(at).running and cards(at) != before
     for name in ("l", "t"):
         weight(at, name, 0)
     (said,) = warned(at)
     assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
     assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
-    press(at, RUN)
-    assert not work(at).running and problems(at)[0].startswith("All weights are 0")
+    ui.press(at, RUN)
+    assert not ui.work(at).running and ui.problems(at)[0].startswith("All weights are 0")
     weight(at, "utility", 10)
     assert cards(at) and not warned(at), "by utility alone little is lost"
     for name in ("l", "t"):
@@ -135,36 +114,23 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     assert cards(at) == before
 
 
-@pytest.mark.nightly
-def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
-    at = opened()
-    settled(press(at, f"Run {len(cards(at))} proposals again"))
-    assert len(work(at).findings.advised.again) == len(cards(at))
-    first = cards(at)
-    weight(at, "utility", 0)
-    assert [one for one in at.button if "again" in one.label]
-    weight(at, "utility", 10)
-    assert cards(at) == first and not [one for one in at.button if "again" in one.label]
-
-
 def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     at = opened()
     first = weigh(found[0], [3]).order[0]
     way = found[0].lines[first].configuration
-    old = work(at)
-    uses(at)[0].click()
-    go(at)
-    new = work(at)
+    old = ui.work(at)
+    ui.click(at, uses(at)[0])
+    new = ui.work(at)
     assert (new.settings.algorithm, new.settings.strategy, new.settings.k) == (
         "gaa",
         way.strategy,
         3,
     )
     assert way.strategy in ("l", "t") or new.settings.metric == way.metric
-    assert button(at, "In use").disabled and new.findings.advised is old.findings.advised
+    assert ui.button(at, "In use").disabled and new.findings.advised is old.findings.advised
     assert new.message.notice.startswith("The settings were taken")
-    press(at, "Back to the settings before")
-    now = work(at)
+    ui.press(at, "Back to the settings before")
+    now = ui.work(at)
     assert (now.settings.metric, now.settings.strategy, now.settings.scope) == (
         old.settings.metric,
         old.settings.strategy,
@@ -175,31 +141,29 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
-    context = with_own(work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
-    at.session_state[WORK] = with_fields(work(at), context=context)
-    go(at)
-    assert limits_said(work(at)) == "l ≥ 4.5"
-    said = [text for text in texts(at) if "l of at least 4.5" in text]
+    context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
+    ui.change(at, context=context)
+    assert limits_said(ui.work(at)) == "l ≥ 4.5"
+    said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
     require = "In part 1, Use as models makes the next release require them."
-    assert require not in captions(at), "the roots have it"
+    assert require not in ui.captions(at), "the roots have it"
     asked = with_own(context, "t", ChosenThreshold(wanted=0))
     asked = with_own(asked, "l", ChosenThreshold(wanted=50))
-    at.session_state[WORK] = with_fields(work(at), context=asked)
-    assert require in captions(go(at))
-    at.session_state[WORK] = with_fields(work(at), context=context)
-    go(at)
+    at.session_state[ui.WORK] = with_fields(ui.work(at), context=asked)
+    assert require in ui.captions(ui.go(at))
+    ui.change(at, context=context)
     at.checkbox(key="advice-limited").uncheck()
-    assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]
+    assert not [text for text in ui.texts(ui.go(at)) if "l of at least 4.5" in text]
 
 
+@pytest.mark.nightly
 def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, found):
     at = opened()
-    context = with_own(work(at).purpose.context, "l", ChosenThreshold(wanted=3))
+    context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=3))
     context = with_own(context, "highest_risk", ChosenThreshold(wanted=5))
-    at.session_state[WORK] = with_fields(work(at), context=context)
-    go(at)
-    assert limits_said(work(at)) == "k ≥ 5, l ≥ 3"
+    ui.change(at, context=context)
+    assert limits_said(ui.work(at)) == "k ≥ 5, l ≥ 3"
     library = Advice(weigh(found[0], [3], limits={"k": 5, "l": 3}), {})
     assert cards(at) == [
         f"{number} · {library.title(one)}" for number, one in enumerate(library.proposals, 1)
@@ -207,8 +171,8 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
     assert all(" · k = " in card for card in cards(at))
     (k,) = library.numbers["proposals"][0]["at_k"]
     uses(at)[0].click()
-    now = work(go(at))
-    assert now.settings.k == k and button(at, "In use").disabled
+    now = ui.work(ui.go(at))
+    assert now.settings.k == k and ui.button(at, "In use").disabled
     done = run(plan_of(now), now.table.records)
     rows, quasi = done.released(order="table"), [*done.recoding.released.attributes]
     assert rows.groupby(quasi).size().min() >= 5
@@ -219,39 +183,14 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
 
 def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at = opened()
-    at.number_input(key=f"advice-low-{work(at).version}").set_value(2)
-    at.number_input(key=f"advice-high-{work(at).version}").set_value(6)
-    assert cards(go(at)) and not [said for said in warned(at) if "try the ways" in said]
-    at.session_state[WORK] = with_fields(work(at), tie_seed=4)
-    go(at)
+    at.number_input(key=f"advice-low-{ui.work(at).version}").set_value(2)
+    at.number_input(key=f"advice-high-{ui.work(at).version}").set_value(6)
+    assert cards(ui.go(at)) and not [said for said in warned(at) if "try the ways" in said]
+    ui.change(at, tie_seed=4)
     assert warned(at) == [
         "Settings have changed since this was made; press Try every way to renew it."
     ]
     assert not cards(at)
-
-
-@pytest.mark.nightly
-def test_without_a_sensitive_column_there_is_one_slider(opened):
-    at = opened(known=False)
-    give_role(go(at, DATA), "disease", "insensitive")
-    go(at, DECIDE)
-    assert len([one for one in at.slider if one.key.startswith("advice-")]) == 1
-    assert any("only S1 can be followed: 7 ways" in text for text in captions(at))
-    assert not problems(at)
-
-
-def test_what_counts_no_cost_leaves_the_metric(found):
-    work = with_fields(sample_work("hospital"), metric="total", k=3)
-    assert with_proposal(work, Configuration("distortion", "l"), 3).settings.metric == "total"
-    taken = with_proposal(work, Configuration("ncp", "s3", scope="class"), 3)
-    assert (taken.settings.metric, taken.settings.strategy, taken.settings.scope) == (
-        "ncp",
-        "s3",
-        "class",
-    )
-    back = as_before(taken, "settings")
-    assert back.settings.metric == "total" and as_before(work, "settings") is work
-    assert taken.settings.sensitive == "disease" and back.settings.sensitive is None
 
 
 def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
@@ -273,7 +212,6 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
 
 
-# --- the chart ------------------------------------------------------------------------------
 @pytest.mark.parametrize("concern", ["l", "t"])
 def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
     weighed = weigh(found[0], [3])
@@ -305,13 +243,3 @@ def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
     (front,) = [trace for trace in figure.data if trace.mode == "lines"]
     on = on_front(weighed, concern)
     assert sorted(front.x) == sorted(weighed.losses[on, 0]) and list(front.x) == sorted(front.x)
-
-
-def test_the_front_by_hand(found):
-    """Nothing beats the cheapest way, nor the root, which has l and t of the table."""
-    weighed = weigh(found[0], [3])
-    for concern in ("l", "t"):
-        on = on_front(weighed, concern)
-        cheapest = weighed.losses[:, 0] == weighed.losses[:, 0].min()
-        assert on[cheapest].any()
-        assert np.all(weighed.losses[on, 0] <= 100)

@@ -1,12 +1,8 @@
 """The page Decide, driven by AppTest: what a release is for, thresholds, the verdict."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
-from dataclasses import replace
-from datetime import date
 
 import pandas as pd
 import pytest
@@ -17,32 +13,10 @@ from kanon.errors import PlanError
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.decision import with_context
 from kanon.studio.decide.state import DecideView
-from kanon.studio.jobs.reporting import make_report
 from kanon.studio.jobs.upload import people_request
-from kanon.studio.privacy.attacker import without_population
-from kanon.studio.report.report_request import (
-    context_of_report,
-    outdated_report,
-    people_of_report,
-    plan_of_report,
-)
-from kanon.studio.report.state import ReportView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
-from support.dashboard import (
-    OUTDATED,
-    WORK,
-    anonymised,
-    choose,
-    go,
-    infos,
-    page_text,
-    press,
-    problems,
-    settled,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
@@ -51,167 +25,124 @@ MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 
 @pytest.fixture
 def hospital(start):
-    """Ten records and their release, on the page."""
-    return go(anonymised(start()), DECIDE)
+    return ui.go(ui.anonymised(start()), DECIDE)
 
 
 def with_people(work, content):
-    """The work with the population of a file."""
     request = people_request(work, content, "people.csv")
     return request.then(work, request.function(no_progress, *request.arguments))
 
 
 def context(at):
-    return work(at).purpose.context
+    return ui.work(at).purpose.context
 
 
 def field_of(at, name):
-    """The field of a threshold."""
-    start = f"decide-wanted-{work(at).version}-{name}-"
+    start = f"decide-wanted-{ui.work(at).version}-{name}-"
     (field,) = [one for one in at.number_input if one.key.startswith(start)]
     return field
 
 
 def want(at, name, number):
-    """Type another number for a threshold."""
-    field_of(at, name).set_value(number)
-    return go(at)
+    return ui.enter(at, field_of(at, name), number)
 
 
 def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, downloads):
     at = hospital
-    assert "0 of 5 thresholds are met" in page_text(at)
-    assert "no count of 1 to 10 is shown" in page_text(at)
-    at.button_group(key="decide-release").set_value("internal")
-    go(at)
+    assert "0 of 5 thresholds are met" in ui.page_text(at)
+    assert "no count of 1 to 10 is shown" in ui.page_text(at)
+    ui.enter(at, at.button_group(key="decide-release"), "internal")
     assert context(at).release == "internal"
-    assert "of 3 thresholds" in page_text(at) and "some custodians use 3" in page_text(at)
-    at.button_group(key="decide-attacker").set_value("journalist")
-    go(at)
-    assert "but not whether they are in the table" in page_text(at)
-    assert "nor was a population" in page_text(at)
-    key = f"decide-known-{work(at).version}-3-3"
-    choose(at, key, 1)
+    assert "of 3 thresholds" in ui.page_text(at) and "some custodians use 3" in ui.page_text(at)
+    ui.enter(at, at.button_group(key="decide-attacker"), "journalist")
+    assert "but not whether they are in the table" in ui.page_text(at)
+    assert "nor was a population" in ui.page_text(at)
+    key = f"decide-known-{ui.work(at).version}-3-3"
+    ui.choose(at, key, 1)
     assert context(at).known == 1
-    assert "any 1 of their 3 quasi-identifiers" in page_text(at)
-    choose(at, key[:-1] + "1", 3)
+    assert "any 1 of their 3 quasi-identifiers" in ui.page_text(at)
+    ui.choose(at, key[:-1] + "1", 3)
     assert context(at).known is None
 
     at.button_group(key="decide-attacker").set_value("prosecutor")
-    at.button_group(key="decide-release").set_value("research")
-    go(at)
-    press(at, "Use as models")
-    now = work(at)
+    ui.enter(at, at.button_group(key="decide-release"), "research")
+    ui.press(at, "Use as models")
+    now = ui.work(at)
     assert now.settings.k == 5
     assert [model.sentence for model in now.settings.models] == [
         "Entropy l-diversity with l = 2 for 'disease'",
         "t-closeness with t = 0.4 (total variation) for 'disease'",
     ]
-    assert any(one.startswith(OUTDATED) for one in warnings(at))
+    assert any(one.startswith(ui.OUTDATED) for one in ui.warnings(at))
     want(at, "l", 1.5)
-    press(at, "Use as models")
-    assert [model.symbol for model in work(at).settings.models] == ["l", "t"], "not the old too"
-    settled(press(at, "Anonymise"))
-    assert "✓ at least" in page_text(at) and not problems(at)
+    ui.press(at, "Use as models")
+    assert [model.symbol for model in ui.work(at).settings.models] == ["l", "t"], "not the old too"
+    ui.settled(ui.press(at, "Anonymise"))
+    assert "✓ at least" in ui.page_text(at) and not ui.problems(at)
 
     kept = context(at)
     name, make = downloads["decide-context"]
     text = make()
-    assert name.startswith("context-") and json.loads(text)["thresholds"] == {
-        "l": {"wanted": 1.5, "source": ""}
-    }
-    press(at, "As proposed")
+    assert name.startswith("context-")
+    assert json.loads(text)["thresholds"] == {"l": {"wanted": 1.5, "source": ""}}
+    ui.press(at, "As proposed")
     load(at, text.encode())
     assert Context.from_json(text) == context(at) == kept
-    assert infos(at)[0] == "The context was loaded."
-    choose(at, "frame-sample", "voters")
+    assert ui.infos(at)[0] == "The context was loaded."
+    ui.choose(at, "frame-sample", "voters")
     assert context(at) == Context(release="public"), "it is not carried to another table"
 
 
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
-    rows = work(hospital).table.records.frame[work(hospital).table.quasi_identifiers]
+    rows = ui.work(hospital).table.records.frame[ui.work(hospital).table.quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
     asked = Context(release="research", attacker="journalist")
-    seen = with_people(with_fields(work(hospital), context=asked), people)
-    hospital.session_state[WORK] = seen
-    go(hospital)
-    assert "✓ the person who is easiest to find is found once in 10 tries" in page_text(hospital)
-    assert "nor was a population" not in page_text(hospital)
+    seen = with_people(with_fields(ui.work(hospital), context=asked), people)
+    hospital.session_state[ui.WORK] = seen
+    ui.go(hospital)
+    assert "✓ the person who is easiest to find is found once in 10 tries" in ui.page_text(hospital)
+    assert "nor was a population" not in ui.page_text(hospital)
 
 
 def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hospital):
     at = hospital
     want(at, "k", 2)
-    assert "✓ at least 2 records look alike (asked for: 2)" in page_text(at)
-    at.text_input(key=f"decide-source-{work(at).version}-k").set_value("Ethics board")
-    go(at)
+    assert "✓ at least 2 records look alike (asked for: 2)" in ui.page_text(at)
+    ui.enter(at, at.text_input(key=f"decide-source-{ui.work(at).version}-k"), "Ethics board")
     assert context(at).thresholds.k.source == "Ethics board"
     want(at, "k", 3)
     assert context(at).thresholds.k.source == "Ethics board", "it is not lost"
-    press(at, "As proposed")
+    ui.press(at, "As proposed")
     assert context(at) == Context(release="public")
 
     want(at, "k", 1.0)
-    (said,) = problems(at)
+    (said,) = ui.problems(at)
     assert "at least 2 and at most 100 000 000, not 1. Still asked for: 11." in said
     assert context(at) == Context(release="public")
     want(at, "t", 0.5)
-    assert problems(at) == [said] and field_of(at, "k").value == 1, "what was typed stays"
+    assert ui.problems(at) == [said] and field_of(at, "k").value == 1, "what was typed stays"
     want(at, "k", 7.0)
-    assert not problems(at) and context(at).thresholds.k.wanted == 7
+    assert not ui.problems(at) and context(at).thresholds.k.wanted == 7
     want(at, "k", 1e308)
-    at.button(key="decide-back-k").click()
-    go(at)
-    assert not problems(at) and field_of(at, "k").value == 11
+    ui.click(at, at.button(key="decide-back-k"))
+    assert not ui.problems(at) and field_of(at, "k").value == 11
 
     said = "No release reaches that: the table has 10 records."
-    assert page_text(at).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
+    assert ui.page_text(at).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
     want(at, "l", 50.0)
-    assert "No release reaches that of disease: at most" in page_text(at)
+    assert "No release reaches that of disease: at most" in ui.page_text(at)
     want(at, "k", 10.0)
-    assert page_text(at).count(said) == 2
+    assert ui.page_text(at).count(said) == 2
     at.button_group(key="decide-attacker").set_value("journalist")
-    assert said not in page_text(go(at)), "of a population it may be reached"
+    assert said not in ui.page_text(ui.go(at)), "of a population it may be reached"
     at.button_group(key="decide-attacker").set_value("prosecutor")
     want(at, "mean_risk", None)
-    assert "of 4 thresholds" in page_text(at), "an empty field asks for nothing"
+    assert "of 4 thresholds" in ui.page_text(at), "an empty field asks for nothing"
 
 
 def load(at, content):
-    key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
-    at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
-    return go(at)
-
-
-# --- the report and the project -----------------------------------------------------------------
-def test_a_report_is_outdated_under_another_population_but_not_under_the_same_file(start):
-    at = start()
-    begun = work(at)
-    rows = begun.table.records.frame[begun.table.quasi_identifiers]
-    files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
-
-    def beside(content, work):
-        return with_people(work, content)
-
-    asked = with_context(begun, Context(release="research", attacker="journalist"))
-    asked = beside(
-        files[0], with_fields(asked, view=replace(asked.view(ReportView), in_context=True))
-    )
-    purpose, people = context_of_report(asked)
-    plan = plan_of_report(asked).model_dump(mode="json")
-    given = (plan, asked.table.records, "hospital.csv", None, date(2026, 1, 31))
-    report = make_report(no_progress, *given, purpose.content, people)
-    made = with_fields(asked, reported=report, reported_people=people_of_report(asked))
-    assert report.decision.reached.population and not outdated_report(made)
-    assert not outdated_report(beside(files[0], made)), "loaded once more"
-    assert outdated_report(beside(files[1], made))
-    gone = without_population(made)
-    assert outdated_report(gone)
-    at.session_state[WORK] = gone
-    go(at, "pages/report.py")
-    assert not at.exception and "--population people.csv" in at.code[0].value
-    known = with_context(made, Context(release="research"))
-    assert outdated_report(known) and people_of_report(known) is None
+    key = f"decide-upload-{ui.work(at).version}-{ui.work(at).view(DecideView).uploads}"
+    return ui.enter(at, at.file_uploader(key=key), ("context.json", content, "application/json"))
 
 
 @pytest.mark.nightly
@@ -219,31 +150,30 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     start, downloads, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
-    at = want(go(anonymised(start()), DECIDE), "k", 2)
-    go(at, "pages/report.py")
+    at = want(ui.go(ui.anonymised(start()), DECIDE), "k", 2)
+    ui.go(at, "pages/report.py")
     at.checkbox(key="report-in-context").set_value(True)
-    at = settled(press(go(at), "Make the report"))
-    decided = work(at).findings.reported.decision
-    assert decided.context == context(at) and decided.sentence in page_text(at)
+    at = ui.settled(ui.press(ui.go(at), "Make the report"))
+    decided = ui.work(at).findings.reported.decision
+    assert decided.context == context(at) and decided.sentence in ui.page_text(at)
     (name, make), (page, made) = downloads["report-context"], downloads["report-html"]
     assert make() == context(at).to_json()
     for file, content in (
         (name, make()),
-        (downloads["report-plan"][0], work(at).findings.reported.plan),
+        (downloads["report-plan"][0], ui.work(at).findings.reported.plan),
     ):
         (tmp_path / file).write_text(content, "utf-8")
-    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
+    (tmp_path / "hospital.csv").write_bytes(ui.work(at).table.content)
     monkeypatch.chdir(tmp_path)
     given = shlex.split(at.code[0].value)[3:]
     assert main(given) == 0
     written = (tmp_path / "report.html").read_bytes()
     assert MADE.sub(b"", written) == MADE.sub(b"", made()) and page.startswith("report-")
     assert b"What is asked of a release for this purpose" in written
-    go(at, DECIDE)
-    at.button_group(key="decide-release").set_value("internal")
-    go(at)
-    go(at, "pages/report.py")
-    assert any("press Make the report to renew it" in one for one in warnings(at))
+    ui.go(at, DECIDE)
+    ui.enter(at, at.button_group(key="decide-release"), "internal")
+    ui.go(at, "pages/report.py")
+    assert any("press Make the report to renew it" in one for one in ui.warnings(at))
 
 
 def test_a_project_brings_the_purpose_back():

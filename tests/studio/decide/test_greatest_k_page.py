@@ -1,7 +1,5 @@
 """The greatest k for a given model on the page Decide, driven by AppTest."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon.charts.greatest_k import reverse_chart, reverse_finding
@@ -11,22 +9,7 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import model_given, plan_of_reverse, settings_of_reverse
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets.requirements import whole_table
-from support.dashboard import (
-    DATA,
-    button,
-    button_labels,
-    chart_titles,
-    choose,
-    give_role,
-    go,
-    infos,
-    page_text,
-    press,
-    problems,
-    settled,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE, FIND, OUTDATED = (
@@ -38,66 +21,61 @@ DECIDE, FIND, OUTDATED = (
 
 @pytest.fixture
 def turned(start):
-    """The hospital sample, on the page."""
     at = start(page=DECIDE)
-    at.button_group(key="decide-part").set_value("reverse")
-    return go(at)
+    return ui.enter(at, at.button_group(key="decide-part"), "reverse")
 
 
 def model(at):
-    return model_given(work(at), whole_table(work(at)))
+    return model_given(ui.work(at), whole_table(ui.work(at)))
 
 
 def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     at = turned
     part = at.button_group(key="decide-part")
     assert part.options[2] == "3 Greatest k for a given l or t"
-    assert any("Nothing was looked for yet" in one for one in infos(at))
-    settled(press(at, FIND))
-    assert not problems(at) and not warnings(at)
-    greatest = work(at).findings.greatest
+    assert any("Nothing was looked for yet" in one for one in ui.infos(at))
+    ui.settled(ui.press(at, FIND))
+    assert not ui.problems(at) and not ui.warnings(at)
+    greatest = ui.work(at).findings.greatest
     assert greatest.model == model(at) and greatest.model.l == 2
     assert set(greatest.found.ways["way"]) == set(WAYS)
     (metric,) = at.metric
     k = greatest.found.greatest_k(20)
     assert metric.value == ("none" if k is None else str(k))
-    assert chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
-    assert "From an alteration of" in page_text(at)
+    assert ui.chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
+    assert "From an alteration of" in ui.page_text(at)
 
-    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
-    go(at)
-    assert work(at).findings.greatest is greatest and at.metric[0].value == "10", "looked up"
-    assert "costs 100.0 % and has 1 class" in page_text(at)
-    press(at, "Use this k and model")
-    now = work(at)
+    ui.enter(at, at.slider(key=f"reverse-most-{ui.work(at).version}"), 100)
+    assert ui.work(at).findings.greatest is greatest and at.metric[0].value == "10", "looked up"
+    assert "costs 100.0 % and has 1 class" in ui.page_text(at)
+    ui.press(at, "Use this k and model")
+    now = ui.work(at)
     assert now.settings.k == 10 and now.settings.models == (greatest.model,)
     assert (now.settings.algorithm, now.settings.strategy) == ("gaa", "s1")
     assert "The alteration can be another one" in now.message.notice
-    press(at, "Back to the settings before")
-    assert not work(at).settings.models and work(at).findings.greatest is greatest
+    ui.press(at, "Back to the settings before")
+    assert not ui.work(at).settings.models and ui.work(at).findings.greatest is greatest
 
-    choose(at, f"reverse-model-{work(at).version}-entropy-l-diversity", "t-closeness")
+    ui.choose(at, f"reverse-model-{ui.work(at).version}-entropy-l-diversity", "t-closeness")
     assert isinstance(model(at), TCloseness)
-    assert OUTDATED in warnings(at)[0] and chart_titles(at), "the old picture stays"
-    settled(press(at, FIND))
-    assert not warnings(at) and isinstance(work(at).findings.greatest.model, TCloseness)
+    assert OUTDATED in ui.warnings(at)[0] and ui.chart_titles(at), "the old picture stays"
+    ui.settled(ui.press(at, FIND))
+    assert not ui.warnings(at) and isinstance(ui.work(at).findings.greatest.model, TCloseness)
 
 
 def test_what_cannot_be_reached_or_mixed_is_said_before_it_is_looked_for(turned):
     at = turned
-    key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"
-    at.number_input(key=key).set_value(50.0)
-    go(at)
-    assert "cannot be reached" in problems(at)[0] and button(at, FIND).disabled
-    give_role(go(at, DATA), "disease", "insensitive")
-    go(at, DECIDE)
-    assert any("No column is sensitive" in one for one in infos(at))
-    assert FIND not in button_labels(at)
+    key = f"reverse-number-{ui.work(at).version}-entropy-l-diversity-disease-2.0"
+    ui.enter(at, at.number_input(key=key), 50.0)
+    assert "cannot be reached" in ui.problems(at)[0] and ui.button(at, FIND).disabled
+    ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
+    ui.go(at, DECIDE)
+    assert any("No column is sensitive" in one for one in ui.infos(at))
+    assert FIND not in ui.button_labels(at)
 
 
-# --- without a page --------------------------------------------------------------------------
 def test_the_fingerprint_knows_what_matters(start):
-    now = work(start())
+    now = ui.work(start())
     given = DistinctLDiversity(2, "disease")
     same = settings_of_reverse(now, given)
     for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"models": (given,)}):
@@ -108,7 +86,7 @@ def test_the_fingerprint_knows_what_matters(start):
 
 
 def test_the_picture_says_what_was_found(start):
-    now = work(start())
+    now = ui.work(start())
     given = DistinctLDiversity(2, "disease")
     greatest = reverse(plan_of_reverse(now, given), now.table.records)
     first = greatest.curve.iloc[0]
@@ -124,10 +102,3 @@ def test_the_picture_says_what_was_found(start):
     band = figure.data[0]
     assert list(band.y) == [*greatest.curve["k"], greatest.curve["k"].iloc[-1]]
     assert figure.layout.yaxis.type == "log" and figure.layout.yaxis.title.text.startswith("k: ")
-
-
-def test_where_k_is_chosen_it_says_what_to_expect(start):
-    at = start()
-    choose(at, "run-strategy", "k")
-    (chosen,) = [box for box in at.selectbox if box.key == "run-strategy"]
-    assert "S1 reached a larger k" in chosen.help

@@ -1,15 +1,11 @@
 """The way back from settings that a button of the page Decide has taken over."""
 
-from __future__ import annotations
-
 import pytest
 
 from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, with_own
-from kanon.schema import Role
-from kanon.studio.data.singling_out import can_be_undone, with_sets_of
 from kanon.studio.decide.advice import with_proposal
 from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
@@ -18,20 +14,8 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.table_loading import reread, sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.requirements import whole_table
-from support.dashboard import (
-    DATA,
-    WORK,
-    as_bytes,
-    button,
-    button_labels,
-    captions,
-    choose,
-    go,
-    press,
-    upload,
-    work,
-)
-from support.visits import VISITS, known
+from support import dashboard as ui
+from support.visits import known
 from support.works import value_of, with_fields
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
@@ -113,17 +97,6 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
 
-def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_hand(begun):
-    given = with_sets_of(begun, ["disease"], Role.QUASI_IDENTIFIER)
-    assert can_be_undone(given)
-    by_hand = with_fields(given, roles={**given.table.roles, "disease": Role.INSENSITIVE})
-    assert not can_be_undone(by_hand), "neither what it was, nor what it became"
-    plain = with_fields(given, models=())
-    opened = opened_project(plain, saved_project(plain).encode())
-    assert opened.table.roles == plain.table.roles and not can_be_undone(opened)
-
-
-# --- what no release reaches -------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
     [
@@ -149,26 +122,16 @@ def test_k_of_persons_is_at_most_their_number():
     assert found == "No release reaches k = 7: the table is about 6 persons."
 
 
-# --- on the page -------------------------------------------------------------------------------
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
-    assert button(at, USE).disabled, "11 of 10 records"
-    assert "No release reaches k = 11: the table has 10 records." in captions(at)
-    at.button_group(key="decide-release").set_value("research")
-    go(at)
-    before = chosen(work(at))
-    press(at, USE)
-    assert work(at).settings.k == 5 and len(work(at).settings.models) == 2
-    press(at, BACK)
-    assert chosen(work(at)) == before and BACK not in button_labels(at)
-    press(at, USE)
-    choose(at, "frame-sample", "voters")
-    assert not work(at).view(DecideView).taken, "another table has no way back"
-
-
-def test_too_many_persons_are_said_as_persons(start):
-    at = upload(start(DATA), "visits.csv", as_bytes(VISITS, "csv"))
-    at.session_state[WORK] = with_fields(work(at), person="patient")
-    go(at, DECIDE)
-    lines = [one.value for one in at.markdown if "the table is about" in one.value]
-    assert lines == 3 * ["No release reaches that: the table is about 6 persons."]
+    assert ui.button(at, USE).disabled, "11 of 10 records"
+    assert "No release reaches k = 11: the table has 10 records." in ui.captions(at)
+    ui.enter(at, at.button_group(key="decide-release"), "research")
+    before = chosen(ui.work(at))
+    ui.press(at, USE)
+    assert ui.work(at).settings.k == 5 and len(ui.work(at).settings.models) == 2
+    ui.press(at, BACK)
+    assert chosen(ui.work(at)) == before and BACK not in ui.button_labels(at)
+    ui.press(at, USE)
+    ui.choose(at, "frame-sample", "voters")
+    assert not ui.work(at).view(DecideView).taken, "another table has no way back"

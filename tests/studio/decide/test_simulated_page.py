@@ -1,7 +1,5 @@
 """The simulated study on the page Decide, driven by AppTest; its chart."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -27,24 +25,7 @@ from kanon.run import prepare
 from kanon.studio.decide.simulated import best_said, simulation_of, with_results
 from kanon.studio.decide.state import DecideView, SimulatedView
 from kanon.studio.session.run_plan import plan_content
-from support.dashboard import (
-    DATA,
-    WORK,
-    button,
-    captions,
-    chart_titles,
-    frame_metric,
-    give_role,
-    go,
-    held_worker,
-    infos,
-    job_of,
-    press,
-    problems,
-    settled,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
@@ -60,70 +41,65 @@ def people(size=40):
 
 @pytest.fixture
 def opened(start):
-    """A small table, and the page opened at the study."""
-
     def open_with(table=None, **fields):
-        at = with_people(start(DATA), people() if table is None else table)
+        at = ui.with_people(start(ui.DATA), people() if table is None else table)
         for column in ("age", "sex"):
-            give_role(at, column, "quasi-identifier")
-        deciding = replace(work(at).view(DecideView), part="study")
-        at.session_state[WORK] = with_fields(work(at), view=deciding, **fields)
-        return go(at, DECIDE)
+            ui.give_role(at, column, "quasi-identifier")
+        deciding = replace(ui.work(at).view(DecideView), part="study")
+        at.session_state[ui.WORK] = with_fields(ui.work(at), view=deciding, **fields)
+        return ui.go(at, DECIDE)
 
     return open_with
 
 
 def invented(runs=RUNS, seed=1):
-    """Results that nobody has computed."""
     random = np.random.default_rng(seed)
     return [RunResult(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
 
 
 def with_known(at, found):
-    """The session as if it had found so much."""
-    key = simulation_of(work(at)).key
-    at.session_state[WORK] = with_results(work(at), key, found)
-    return go(at)
+    key = simulation_of(ui.work(at)).key
+    at.session_state[ui.WORK] = with_results(ui.work(at), key, found)
+    return ui.go(at)
 
 
 def known(at):
-    return simulation_of(work(at)).known(work(at))
+    return simulation_of(ui.work(at)).known(ui.work(at))
 
 
 def loaded(at, content):
-    """A study file, loaded."""
-    key = f"study-upload-{work(at).version}-{work(at).view(SimulatedView).uploads}"
-    at.file_uploader(key=key).set_value(("study.json", content, "application/json"))
-    return go(at)
+    key = f"study-upload-{ui.work(at).version}-{ui.work(at).view(SimulatedView).uploads}"
+    return ui.enter(at, at.file_uploader(key=key), ("study.json", content, "application/json"))
 
 
+@pytest.mark.nightly
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
-    assert any("Nothing was found with these settings" in text for text in infos(at))
-    assert button(at, RUN) and not chart_titles(at) and not at.table and not problems(at)
+    assert any("Nothing was found with these settings" in text for text in ui.infos(at))
+    assert ui.button(at, RUN) and not ui.chart_titles(at) and not at.table and not ui.problems(at)
     before = invented(RUNS[:126])
     at = with_known(at, before)
     assert any(
         "So far 126 of 147 results are there; ranked are the 18 of 21 columns" in text
-        for text in captions(at)
+        for text in ui.captions(at)
     )
     (table,) = at.table
     assert len(table.value) == 18 + 1
-    settled(press(at, GO_ON.format(21)))
+    ui.settled(ui.press(at, GO_ON.format(21)))
     found, expected = known(at), []
-    plan = Plan.from_content(plan_content(work(at)))
+    plan = Plan.from_content(plan_content(ui.work(at)))
     run_study(
-        no_progress, study_of(prepare(plan, work(at).table.records)), RUNS[126:], expected.append
+        no_progress, study_of(prepare(plan, ui.work(at).table.records)), RUNS[126:], expected.append
     )
     assert set(found) == {*before, *expected}, "nothing is made twice"
     means = mean_ranks(found)
-    assert finding(means) in chart_titles(at)
+    assert finding(means) in ui.chart_titles(at)
     (table,) = at.table
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
     assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["alteration"]]
-    assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in captions(at))
+    assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in ui.captions(at))
     assert any(best_said(means) in one.value for one in at.markdown)
     assert not [one for one in at.button if one.label.startswith(("Run the", "Go on"))]
     name, make = downloads["study-results-data"]
@@ -132,80 +108,55 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
 
 
-def test_the_table_ranks_by_what_is_chosen_and_other_settings_have_a_study_of_their_own(opened):
-    at = with_known(opened(), invented())
-    (first,) = at.table
-    at.button_group(key="study-criterion").set_value("l_percent")
-    (second,) = go(at).table
-    assert not first.value.equals(second.value) and second.value.index[0].endswith("↑")
-    last = second.value.iloc[-1].tolist()
-    assert last == [f"{x:.1f}" for x in mean_ranks(known(at))["l_percent"]]
-    assert work(at).view(SimulatedView).criterion == "l_percent"
-
-    at.selectbox(key=frame_metric(at)).set_value("total")
-    assert button(go(at), RUN) and not at.table
-    at.button_group(key="study-scope").set_value("class")
-    go(at)
-    assert work(at).view(SimulatedView).scope == "class"
-    at.selectbox(key=frame_metric(at)).set_value("nllm")
-    assert button(go(at), RUN), "with the merged class"
-    at.button_group(key="study-scope").set_value("table")
-    assert go(at).table, "what was found is still there"
-    give_role(go(at, DATA), "disease", "sensitive")
-    assert go(at, DECIDE).table, "a sensitive column plays no part"
-    assert len(work(at).findings.simulations) == 1
-
-
 def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
-    assert not at.table and not chart_titles(at) and button(at, GO_ON.format(143))
-    assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
+    assert not at.table and not ui.chart_titles(at) and ui.button(at, GO_ON.format(143))
+    assert any("ranked are the 0 of 21 columns" in text for text in ui.captions(at))
     at = with_known(at, invented(RUNS[:7]))
-    with held_worker():
-        press(at, GO_ON.format(140))
-        job = job_of(at)
+    with ui.held_worker():
+        ui.press(at, GO_ON.format(140))
+        job = ui.job_of(at)
         job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
-        press(at, "Cancel")
+        ui.press(at, "Cancel")
         assert job.wait(20)
-    go(at)
-    assert not work(at).running and len(known(at)) == 9
-    assert button(at, GO_ON.format(138))
-    assert "What was found so far is kept." in work(at).message.notice
+    ui.go(at)
+    assert not ui.work(at).running and len(known(at)) == 9
+    assert ui.button(at, GO_ON.format(138))
+    assert "What was found so far is kept." in ui.work(at).message.notice
 
 
 def test_whatever_algorithm_is_chosen_greedy_merging_is_studied(opened):
     at = opened(algorithm="mondrian", strategy="s3")
-    assert button(at, RUN) and not problems(at)
-    assert simulation_of(work(at)).study.task.strategy == "s1"
+    assert ui.button(at, RUN) and not ui.problems(at)
+    assert simulation_of(ui.work(at)).study.task.strategy == "s1"
 
 
 def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     at = opened()
-    simulation, found = simulation_of(work(at)), invented(RUNS[:8])
+    simulation, found = simulation_of(ui.work(at)), invented(RUNS[:8])
     loaded(at, written_study(simulation.made, found))
-    assert set(known(at)) == set(found) and button(at, GO_ON.format(139))
-    assert work(at).message.notice == "8 results were loaded." and not problems(at)
-    assert work(at).view(SimulatedView).uploads == 1
+    assert set(known(at)) == set(found) and ui.button(at, GO_ON.format(139))
+    assert ui.work(at).message.notice == "8 results were loaded." and not ui.problems(at)
+    assert ui.work(at).view(SimulatedView).uploads == 1
 
     changed = simulation.made.model_copy(update={"table": "x", "seed": "7"})
-    before = work(at)
+    before = ui.work(at)
     loaded(at, written_study(changed, invented()))
-    (said,) = problems(at)
+    (said,) = ui.problems(at)
     assert said.startswith("The study file was made with another table and another seed; a study")
-    assert work(at).findings.simulations is before.findings.simulations
+    assert ui.work(at).findings.simulations is before.findings.simulations
     loaded(at, b"{")
-    assert problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
-    assert work(at).findings.simulations is before.findings.simulations and at.table
+    assert ui.problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
+    assert ui.work(at).findings.simulations is before.findings.simulations and at.table
 
 
 def test_three_records_are_too_few(opened):
     at = opened(people(3))
-    (said,) = problems(at)
+    (said,) = ui.problems(at)
     assert "needs at least 4 records; the table has 3 records" in said
     assert not [one for one in at.button if one.label == RUN]
 
 
-# --- the chart ------------------------------------------------------------------------------
 def test_the_chart_shows_every_mean_rank():
     means = mean_ranks(invented())
     figure = mean_ranks_chart(means)

@@ -1,77 +1,43 @@
 """The builder of codes on the page Hierarchies, from the proposal to the plan and back."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
-from kanon.errors import KanonError
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.session.named_configurations import check_whole
-from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import plan_of
-from support.dashboard import (
-    HIERARCHIES,
-    PEOPLE,
-    captions,
-    choose,
-    give_role,
-    go,
-    press,
-    problems,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 
 ICD = ["E11.9", "E11.72", "J45.0", "J45.1", "I10", "I21.0", "K35", "K80.2", "M54.5", "F32.1",
        "U07.1", "E10.9", "J44.1", "Z00"]  # fmt: skip
-DIAGNOSED = pd.concat([PEOPLE, PEOPLE.head(2)]).assign(icd=ICD)
+DIAGNOSED = pd.concat([ui.PEOPLE, ui.PEOPLE.head(2)]).assign(icd=ICD)
 BLOCKS = b"from;to;name\r\nE10;E14;E10\xe2\x80\x93E14 Diabetes\r\n"
 
 
 @pytest.fixture
 def page(start, monkeypatch):
-    """The page Hierarchies with a column of codes of the ICD."""
     monkeypatch.setattr(hierarchies_page, "tree_editor", lambda data, key, edited: None)
-    at = with_people(start("pages/data.py"), DIAGNOSED)
-    give_role(at, "icd", "quasi-identifier")
-    go(at, HIERARCHIES)
-    at.button_group(key=f"tree-column-{work(at).version}").set_value("icd")
-    return go(at)
+    at = ui.with_people(start("pages/data.py"), DIAGNOSED)
+    ui.give_role(at, "icd", "quasi-identifier")
+    ui.go(at, ui.HIERARCHIES)
+    return ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), "icd")
 
 
 def parents(at, value):
-    tree = work(at).table.choices["icd"].tree
+    tree = ui.work(at).table.choices["icd"].tree
     return [tree.labels[node] for node in tree.path(tree.node_of[value])][1:]
 
 
 def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page):
-    chosen = work(page).table.choices["icd"]
+    chosen = ui.work(page).table.choices["icd"]
     assert chosen.builder == "codes"
     assert parents(page, "J45.0")[1] == "J00–J99 Diseases of the respiratory system"
-    prefix = f"build-{work(page).version}-{work(page).table.quasi_identifiers.index('icd')}"
-    choose(page, f"{prefix}-builder-None", "codes")
-    field = f"{prefix}-ranges-file-{work(page).shared.uploads}"
-    page.file_uploader(key=field).set_value(("wrong.csv", b"E10;E14;x;y", "text/csv"))
-    go(page)
-    assert "Line 1 of the ranges" in problems(page)[0]
-    page.file_uploader(key=field).set_value(("blocks.csv", BLOCKS, "text/csv"))
-    go(page)
+    prefix = f"build-{ui.work(page).version}-{ui.work(page).table.quasi_identifiers.index('icd')}"
+    ui.choose(page, f"{prefix}-builder-None", "codes")
+    field = f"{prefix}-ranges-file-{ui.work(page).shared.uploads}"
+    ui.enter(page, page.file_uploader(key=field), ("wrong.csv", b"E10;E14;x;y", "text/csv"))
+    assert "Line 1 of the ranges" in ui.problems(page)[0]
+    ui.enter(page, page.file_uploader(key=field), ("blocks.csv", BLOCKS, "text/csv"))
     assert page.text_area(key=f"{prefix}-ranges").value == "E10;E14;E10–E14 Diabetes"
-    assert any("lie in no range and stand under the root" in one for one in captions(page))
-    press(page, "Use it")
+    assert any("lie in no range and stand under the root" in one for one in ui.captions(page))
+    ui.press(page, "Use it")
     assert parents(page, "E11.72") == ["E11", "E10–E14 Diabetes", "*"]
     assert parents(page, "J45.0") == ["J45", "*"]
-
-
-def test_a_plan_of_codes_comes_back_as_it_was(page):
-    now = work(page)
-    plan = plan_of(now)
-    again = with_plan(now, plan)
-    assert again.table.choices["icd"].builder == "codes"
-    assert again.table.choices["icd"].tree == now.table.choices["icd"].tree
-    assert plan_of(again) == plan
-    beside = plan.columns["icd"].hierarchy.model_copy(update={"ranges_file": "blocks.csv"})
-    columns = {**plan.columns, "icd": plan.columns["icd"].model_copy(update={"hierarchy": beside})}
-    with pytest.raises(KanonError, match="'icd' is a file beside the plan"):
-        check_whole(plan.model_copy(update={"columns": columns}))

@@ -1,7 +1,5 @@
 """The page Hierarchies, driven by AppTest; what the browser draws is handed over by hand."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 
@@ -10,48 +8,11 @@ import pytest
 
 from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
-from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.hierarchies.import_review import meant, with_imports
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import tree_edits
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    DATA,
-    HIERARCHIES,
-    WORK,
-    anonymised,
-    as_bytes,
-    button,
-    captions,
-    choose,
-    give_role,
-    go,
-    key_of,
-    page_text,
-    press,
-    problems,
-    settled,
-    title,
-    upload,
-    work,
-)
-
-ADULT_FILES = sorted(
-    [
-        "age",
-        "education",
-        "marital-status",
-        "native-country",
-        "occupation",
-        "race",
-        "salary-class",
-        "sex",
-        "workclass",
-    ]
-)
+from support import dashboard as ui
 
 
 @pytest.fixture
@@ -66,7 +27,7 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def page(start, drawn):
-    return start(HIERARCHIES)
+    return start(ui.HIERARCHIES)
 
 
 def operate(at, drawn, kind, **what):
@@ -80,230 +41,194 @@ def operate(at, drawn, kind, **what):
             what[name] = [place[one] for one in given] if isinstance(given, list) else place[given]
     named = {"id": f"{kind}{data['version']}", "about": data["about"], "base": data["version"]}
     operation = {**named, "kind": kind, **what}
-    at.session_state[WORK] = tree_edits.edited(work(at), operation)
-    return go(at)
+    at.session_state[ui.WORK] = tree_edits.edited(ui.work(at), operation)
+    return ui.go(at)
 
 
 def look_at(at, column):
-    at.button_group(key=f"tree-column-{work(at).version}").set_value(column)
-    return go(at)
+    return ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), column)
 
 
 def typed(at, field, text):
-    at.text_input(key=f"build-{work(at).version}-{place(at)}-{field}").set_value(text)
-    return go(at)
+    return ui.enter(at, at.text_input(key=f"build-{ui.work(at).version}-{place(at)}-{field}"), text)
 
 
 def place(at):
-    return work(at).table.quasi_identifiers.index(work(at).looked_at)
+    return ui.work(at).table.quasi_identifiers.index(ui.work(at).looked_at)
 
 
 def builder(at, name):
-    preview = work(at).table.previews.get(work(at).looked_at)
+    preview = ui.work(at).table.previews.get(ui.work(at).looked_at)
     chosen = None if preview is None else preview.builder
-    return choose(at, f"build-{work(at).version}-{place(at)}-builder-{chosen}", name)
+    return ui.choose(at, f"build-{ui.work(at).version}-{place(at)}-builder-{chosen}", name)
 
 
 # --- the drawing ------------------------------------------------------------------------------
 def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn):
-    assert title(page) == "How may each value be blurred?"
+    assert ui.title(page) == "How may each value be blurred?"
     data, _, _ = drawn[-1]
     assert data["labels"][-1] == "*" and data["records"][-1] == "10"
-    assert "Every value has a place" in page_text(page)
+    assert "Every value has a place" in ui.page_text(page)
     look_at(page, "sex")
-    assert work(page).looked_at == "sex" and drawn[-1][0]["about"] != data["about"]
-    before = work(page).table.choices["sex"].tree
+    assert ui.work(page).looked_at == "sex" and drawn[-1][0]["about"] != data["about"]
+    before = ui.work(page).table.choices["sex"].tree
     operate(page, drawn, "rename", node="*", name=" ")
     assert drawn[-1][0]["bad"] and "name" in drawn[-1][0]["said"], "a refusal stands there"
-    assert work(page).table.choices["sex"].tree is before and problems(page) == []
+    assert ui.work(page).table.choices["sex"].tree is before and ui.problems(page) == []
 
     first, second, *_ = before.labels
     operate(page, drawn, "group", nodes=[first, second], name="Either")
     assert "Either" in drawn[-1][0]["labels"] and drawn[-1][0]["undo"] == 1
-    go(page, ANONYMISE)
-    go(page, HIERARCHIES)
-    assert drawn[-1][0]["undo"] == 1 and work(page).looked_at == "sex"
+    ui.go(page, ui.ANONYMISE)
+    ui.go(page, ui.HIERARCHIES)
+    assert drawn[-1][0]["undo"] == 1 and ui.work(page).looked_at == "sex"
     operate(page, drawn, "undo")
-    assert work(page).table.choices["sex"].tree == before and drawn[-1][0]["redo"] == 1
+    assert ui.work(page).table.choices["sex"].tree == before and drawn[-1][0]["redo"] == 1
 
     operate(page, drawn, "rename", node="*", name="Anybody")
     assert not any(one.label == "Undo" for one in page.button), "the drawing has its own"
-    page.button_group(key="tree-view").set_value("levels")
-    go(page)
-    press(page, "Undo")
-    assert work(page).table.choices["sex"].tree == before
-    assert button(page, "Undo").disabled
-    press(page, "Redo")
+    ui.enter(page, page.button_group(key="tree-view"), "levels")
+    ui.press(page, "Undo")
+    assert ui.work(page).table.choices["sex"].tree == before
+    assert ui.button(page, "Undo").disabled
+    ui.press(page, "Redo")
     assert sample_work("hospital").table.choices["sex"].tree.labels[-1] == "*", "the sample stays"
-    at = anonymised(go(page, ANONYMISE))
-    assert set(work(at).findings.result.release(10).released()["sex"]) == {"Anybody"}
+    at = ui.anonymised(ui.go(page, ui.ANONYMISE))
+    assert set(ui.work(at).findings.result.release(10).released()["sex"]) == {"Anybody"}
 
 
 def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
-    at = start(DATA)
-    at.button(key=key_of(at, "zip", "draw")).click()
-    go(at)
-    assert work(at).looked_at == "zip"
-    go(at, HIERARCHIES)
+    at = start(ui.DATA)
+    ui.click(at, at.button(key=ui.key_of(at, "zip", "draw")))
+    assert ui.work(at).looked_at == "zip"
+    ui.go(at, ui.HIERARCHIES)
     assert "zip" in drawn[-1][0]["about"]
     drawn.clear()
-    upload(go(at, DATA), "notes.csv", as_bytes(pd.DataFrame({"note": ["x", "y", "x"]}), "csv"))
-    go(at, HIERARCHIES)
+    ui.upload(
+        ui.go(at, ui.DATA), "notes.csv", ui.as_bytes(pd.DataFrame({"note": ["x", "y", "x"]}), "csv")
+    )
+    ui.go(at, ui.HIERARCHIES)
     assert any("No column is a quasi-identifier yet" in one.value for one in at.info)
-    assert work(at).table.quasi_identifiers == [] and drawn == []
+    assert ui.work(at).table.quasi_identifiers == [] and drawn == []
 
 
 # --- coverage ---------------------------------------------------------------------------------
 def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     look_at(page, "sex")
-    full = work(page).table.choices["sex"].tree
+    full = ui.work(page).table.choices["sex"].tree
     gone = full.labels[0]
-    page.session_state[WORK] = tree_edits.with_tree_drawn(
-        work(page), "sex", remove_leaves(full, [gone])
+    page.session_state[ui.WORK] = tree_edits.with_tree_drawn(
+        ui.work(page), "sex", remove_leaves(full, [gone])
     )
-    go(page)
-    assert "1 value of" in page_text(page) and gone in page_text(page)
-    assert "cannot be used" in page_text(page)
-    press(go(page, ANONYMISE), "Anonymise")
-    assert problems(page) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
-    go(page, HIERARCHIES)
-    press(page, "Add 1 value")
-    assert "Every value has a place" in page_text(page)
-    assert work(page).table.choices["sex"].plan is not None
+    ui.go(page)
+    assert "1 value of" in ui.page_text(page) and gone in ui.page_text(page)
+    assert "cannot be used" in ui.page_text(page)
+    ui.press(ui.go(page, ui.ANONYMISE), "Anonymise")
+    assert ui.problems(page) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+    ui.go(page, ui.HIERARCHIES)
+    ui.press(page, "Add 1 value")
+    assert "Every value has a place" in ui.page_text(page)
+    assert ui.work(page).table.choices["sex"].plan is not None
 
 
 # --- builders ---------------------------------------------------------------------------------
 def test_a_builder_is_a_preview_until_it_is_used(page, drawn):
     look_at(page, "age")
-    before = work(page).table.choices["age"].tree
+    before = ui.work(page).table.choices["age"].tree
     builder(page, "intervals")
     data, key, _ = drawn[-1]
     assert key == "tree-preview" and not data["editable"]
-    assert "Preview, not in use yet" in page_text(page)
+    assert "Preview, not in use yet" in ui.page_text(page)
     typed(page, "widths", "five")
-    assert "not 'five'" in problems(page)[0] and button(page, "Use it").disabled
-    go(page, ANONYMISE)
-    go(page, HIERARCHIES)
-    key = f"build-{work(page).version}-{place(page)}-widths"
+    assert "not 'five'" in ui.problems(page)[0] and ui.button(page, "Use it").disabled
+    ui.go(page, ui.ANONYMISE)
+    ui.go(page, ui.HIERARCHIES)
+    key = f"build-{ui.work(page).version}-{place(page)}-widths"
     assert page.text_input(key=key).value == "five", "it survives an error and another page"
-    press(page, "Discard")
-    assert problems(page) == [] and drawn[-1][1] == "tree-editor"
+    ui.press(page, "Discard")
+    assert ui.problems(page) == [] and drawn[-1][1] == "tree-editor"
 
-    press(page, "Suggest one from the data")
-    assert work(page).table.choices["age"].tree is before and "age" in work(page).table.previews
-    assert any(work(page).table.previews["age"].notes[0] in one for one in captions(page))
-    press(page, "Use it")
-    suggested = work(page).table.choices["age"].tree
+    ui.press(page, "Suggest one from the data")
+    assert ui.work(page).table.choices["age"].tree is before
+    assert "age" in ui.work(page).table.previews
+    assert any(ui.work(page).table.previews["age"].notes[0] in one for one in ui.captions(page))
+    ui.press(page, "Use it")
+    suggested = ui.work(page).table.choices["age"].tree
     assert suggested is not before
 
     builder(page, "intervals")
     typed(page, "widths", "7, 14")
-    assert work(page).table.choices["age"].tree is suggested
-    press(page, "Use it")
-    assert work(page).table.choices["age"].builder == "intervals"
-    assert work(page).table.choices["age"].typed["widths"] == "7, 14"
+    assert ui.work(page).table.choices["age"].tree is suggested
+    ui.press(page, "Use it")
+    assert ui.work(page).table.choices["age"].builder == "intervals"
+    assert ui.work(page).table.choices["age"].typed["widths"] == "7, 14"
     assert drawn[-1][1] == "tree-editor"
     operate(page, drawn, "undo")
-    assert work(page).table.choices["age"].tree == suggested
+    assert ui.work(page).table.choices["age"].tree == suggested
 
 
 # --- tables -----------------------------------------------------------------------------------
 def test_the_tables_show_the_same_tree_and_pasted_lines_become_one(page, drawn):
-    tree = work(page).table.choices["age"].tree
+    tree = ui.work(page).table.choices["age"].tree
     for view, rows in (("levels", tree.n_leaves), ("edges", tree.n_nodes - 1)):
-        page.button_group(key="tree-view").set_value(view)
-        go(page)
-        assert work(page).shared.tree_view == view
-        assert button(page, "Apply the table").disabled
+        ui.enter(page, page.button_group(key="tree-view"), view)
+        assert ui.work(page).shared.tree_view == view
+        assert ui.button(page, "Apply the table").disabled
         (table,) = page.get("arrow_data_frame") or page.dataframe
         assert len(table.value) == rows
 
     look_at(page, "sex")
-    key = f"tree-pasted-{work(page).version}-sex"
+    key = f"tree-pasted-{ui.work(page).version}-sex"
     page.text_area(key=key).set_value("F\tAny\t*\nM\tAny")
-    press(page, "Take these lines")
-    assert len(problems(page)) == 1 and page.text_area(key=key).value == "F\tAny\t*\nM\tAny"
-    tree = work(page).table.choices["sex"].tree
+    ui.press(page, "Take these lines")
+    assert len(ui.problems(page)) == 1 and page.text_area(key=key).value == "F\tAny\t*\nM\tAny"
+    tree = ui.work(page).table.choices["sex"].tree
     leaves = tree.labels[: tree.n_leaves]
     page.text_area(key=key).set_value("\n".join(f"{leaf}\tAny\t*" for leaf in leaves))
-    press(page, "Take these lines")
-    assert problems(page) == [] and "Any" in work(page).table.choices["sex"].tree.labels
+    ui.press(page, "Take these lines")
+    assert ui.problems(page) == [] and "Any" in ui.work(page).table.choices["sex"].tree.labels
 
 
 # --- files ------------------------------------------------------------------------------------
 def drop(at, *files):
-    at.file_uploader(key=f"tree-files-{work(at).version}-{work(at).shared.uploads}").set_value(
-        [(name, content, "text/plain") for name, content in files]
+    return ui.enter(
+        at,
+        at.file_uploader(key=f"tree-files-{ui.work(at).version}-{ui.work(at).shared.uploads}"),
+        [(name, content, "text/plain") for name, content in files],
     )
-    return go(at)
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
-    at = start(DATA)
-    upload(at, "adult.csv", adult_path.read_bytes())
-    go(at, HIERARCHIES)
-    folder = adult_path.parent
-    files = [
-        (f"adult_hierarchy_{name}.csv", (folder / f"adult_hierarchy_{name}.csv").read_bytes())
-        for name in ADULT_FILES
-    ]
-    drop(at, *files)
-    assert [waiting.column for waiting in work(at).table.imports] == ADULT_FILES
-    said = dict(zip(ADULT_FILES, meant(work(at)), strict=True))
-    assert all(choice.plan is not None for choice in said.values())
-    assert {name: len(choice.unused) for name, choice in said.items() if choice.unused} == {
-        "age": 28, "workclass": 1,
-    }  # fmt: skip
-    assert any("28 leaves have no record, which is fine" in one for one in captions(at))
-    assert any("1 leaf has no record, which is fine" in one for one in captions(at))
-    press(at, "Use 9 hierarchies")
-    assert work(at).table.imports == () and work(at).table.choices["age"].builder == "file"
-
-    lines = to_csv(remove_leaves(read_hierarchy(files[0][1], "a.csv").hierarchy, ["39"]))
-    drop(at, ("adult_hierarchy_age.csv", lines.encode()))
-    assert any(
-        "It lacks 1 value of 786 records: 39 (786)." in one.value.replace("\\", "")
-        for one in at.warning
-    )
-    press(at, "Use 1 hierarchy")
-    look_at(at, "age")
-    assert "39 (786)" in page_text(at)
-    press(at, "Add 1 value")
-    assert work(at).table.choices["age"].plan is not None
 
 
 def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn):
-    at = start(DATA)
+    at = start(ui.DATA)
     apart = "Jose\u0301"
     people = pd.DataFrame({"name": [apart, "Ana"] * 6, "sex": ["F", "M"] * 6})
-    upload(at, "people.csv", as_bytes(people, "csv"))
-    give_role(at, "name", "quasi-identifier")
-    go(at, HIERARCHIES)
+    ui.upload(at, "people.csv", ui.as_bytes(people, "csv"))
+    ui.give_role(at, "name", "quasi-identifier")
+    ui.go(at, ui.HIERARCHIES)
     drop(at, ("name.csv", "Jos\u00e9;men;*\nAna;women;*\n".encode("cp1252")))
-    press(at, "Use 1 hierarchy")
+    ui.press(at, "Use 1 hierarchy")
     look_at(at, "name")
-    assert work(at).table.choices["name"].lacking == {apart: 6}
-    press(at, "Treat 1 value as the one that looks the same")
-    choice = work(at).table.choices["name"]
+    assert ui.work(at).table.choices["name"].lacking == {apart: 6}
+    ui.press(at, "Treat 1 value as the one that looks the same")
+    choice = ui.work(at).table.choices["name"]
     assert choice.plan is not None and not choice.unused
     assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
 
 
+@pytest.mark.nightly
 def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
     """A ZIP of all, and both kinds of graphs, which are offered; they hold the tree's weights."""
-    trees = work(page).table.trees
+    trees = ui.work(page).table.trees
     content = write_bundle(trees)
     assert len(zipfile.ZipFile(io.BytesIO(content)).namelist()) == 2 * len(trees)
     operate(page, drawn, "rename", node="*", name="Changed")
     drop(page, ("hierarchies.zip", content))
-    press(page, f"Use {len(trees)} hierarchies")
-    assert work(page).table.trees == trees
+    ui.press(page, f"Use {len(trees)} hierarchies")
+    assert ui.work(page).table.trees == trees
 
-    choose(page, f"tree-shown-{work(page).version}", "nllm")
-    press(page, "Make them mine")
-    column, tree = work(page).looked_at, work(page).table.trees[work(page).looked_at]
+    ui.choose(page, f"tree-shown-{ui.work(page).version}", "nllm")
+    ui.press(page, "Make them mine")
+    column, tree = ui.work(page).looked_at, ui.work(page).table.trees[ui.work(page).looked_at]
     offered = {one.proto.id.rpartition("-")[2] for one in page.get("download_button")}
     assert {"graph", "graphml"} <= offered
     for name, text in (
@@ -312,82 +237,46 @@ def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
     ):
         operate(page, drawn, "rename", node="*", name=f"Before {name[:5]}")
         drop(page, (name, text.encode()))
-        press(page, "Use 1 hierarchy")
-        assert work(page).table.trees[column] == tree and tree.weight is not None
+        ui.press(page, "Use 1 hierarchy")
+        assert ui.work(page).table.trees[column] == tree and tree.weight is not None
 
     csv = b"F;*\nM;*\n"
     drop(page, ("one.csv", csv), ("two.csv", csv))
-    assert [waiting.column for waiting in work(page).table.imports] == [None, None]
-    assert button(page, "Use 0 hierarchies").disabled
-    choose(page, f"import-{work(page).version}-{work(page).shared.uploads}-1", "sex")
-    press(page, "Use 1 hierarchy")
-    assert work(page).table.choices["sex"].typed["name"] == "two.csv"
+    assert [waiting.column for waiting in ui.work(page).table.imports] == [None, None]
+    assert ui.button(page, "Use 0 hierarchies").disabled
+    ui.choose(page, f"import-{ui.work(page).version}-{ui.work(page).shared.uploads}-1", "sex")
+    ui.press(page, "Use 1 hierarchy")
+    assert ui.work(page).table.choices["sex"].typed["name"] == "two.csv"
 
 
 # --- weights ----------------------------------------------------------------------------------
 def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     assert drawn[-1][0]["weights"] is None
-    choose(page, f"tree-shown-{work(page).version}", "llm")
+    ui.choose(page, f"tree-shown-{ui.work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
-    press(page, "Make them mine")
-    assert all(one.weight is not None for one in work(page).table.trees.values())
-    assert work(page).shared.shown == tree_edits.DRAWN
-    go(page, COMPARE)
+    ui.press(page, "Make them mine")
+    assert all(one.weight is not None for one in ui.work(page).table.trees.values())
+    assert ui.work(page).shared.shown == tree_edits.DRAWN
+    ui.go(page, ui.COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
-    go(page, HIERARCHIES)
-    press(page, "Drop mine")
-    assert work(page).table.trees[work(page).looked_at].weight is None
+    ui.go(page, ui.HIERARCHIES)
+    ui.press(page, "Drop mine")
+    assert ui.work(page).table.trees[ui.work(page).looked_at].weight is None
 
 
 def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
-    choose(page, f"tree-shown-{work(page).version}", "ncp")
+    ui.choose(page, f"tree-shown-{ui.work(page).version}", "ncp")
     operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
-    others = [name for name in work(page).table.trees if name != work(page).looked_at]
-    assert any(others[0] in one and "none yet" in one for one in captions(page))
-    press(page, "Give them those of NLLM")
-    assert work(page).table.trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
-    choose(go(page, ANONYMISE), "run-metric", "custom")
-    anonymised(page)
-    assert work(page).findings.result.prepared.plan.metric.name == "custom"
+    others = [name for name in ui.work(page).table.trees if name != ui.work(page).looked_at]
+    assert any(others[0] in one and "none yet" in one for one in ui.captions(page))
+    ui.press(page, "Give them those of NLLM")
+    assert ui.work(page).table.trees[ui.work(page).looked_at].weight[0] == 9, "what was drawn stays"
+    ui.choose(ui.go(page, ui.ANONYMISE), "run-metric", "custom")
+    ui.anonymised(page)
+    assert ui.work(page).findings.result.prepared.plan.metric.name == "custom"
 
 
 # --- what if ----------------------------------------------------------------------------------
-def test_what_if_shows_before_and_after(page, drawn):
-    press(page, "Compare with these hierarchies")
-    settled(page)
-    assert work(page).findings.what_if is None and work(page).findings.comparison is not None
-    first = work(page).findings.comparison
-    look_at(page, "zip")
-    groups = drawn[-1][0]["labels"][drawn[-1][0]["leaves"] : -1]
-    operate(page, drawn, "ungroup", nodes=list(groups))
-    press(page, "Compare again: before and after")
-    settled(page)
-    before, after = work(page).findings.what_if
-    assert before is first and after is work(page).findings.comparison
-    assert any("different yardsticks" in one for one in captions(page))
-    assert len(page.get("plotly_chart")) == 1
 
 
 # --- nothing to draw --------------------------------------------------------------------------
-def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeypatch):
-    at = start(DATA)
-    codes = [f"{n:05d}" for n in range(10_000, 16_000)]
-    upload(at, "many.csv", as_bytes(pd.DataFrame({"zip": codes, "sex": "F"}), "csv"))
-    if "zip" not in work(at).table.quasi_identifiers:
-        choose(at, f"role-{work(at).version}-0", "quasi-identifier")
-    go(at, HIERARCHIES)
-    look_at(at, "zip")
-    before = work(at).table.choices["zip"].tree
-    given = "".join(f"{code};{code[:2]}***;*\n" for code in codes).encode()
-    at.session_state[WORK] = with_imports(work(at), [("zip.csv", given)])
-    go(at)
-    press(at, "Use 1 hierarchy")
-    data = drawn[-1][0]
-    assert len(data["labels"]) == 6007 and "10***" in data["labels"] and data["undo"] == 1
-    monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
-    go(at)
-    assert any("is not drawn" in one.value for one in at.info)
-    press(at, "Undo")
-    assert work(at).table.choices["zip"].tree == before
-    press(at, "Redo")
-    assert work(at).table.choices["zip"].tree.labels == tuple(data["labels"])

@@ -1,24 +1,11 @@
 """Values that look like spellings of one, on the pages Data and Hierarchies."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
 from kanon.studio.hierarchies import page as hierarchies_page
 from kanon.studio.session.hierarchy_choices import redone, undone
-from support.dashboard import (
-    HIERARCHIES,
-    as_bytes,
-    captions,
-    choose,
-    give_role,
-    go,
-    press,
-    texts,
-    upload,
-    work,
-)
+from support import dashboard as ui
 from support.job_titles import job_titles
 
 FEW = {"Nurse": 12, "Nurce": 1, "nurse": 2, "Painter": 9, "Printer": 8, "Cook": 5, "Carpenter": 8,
@@ -37,16 +24,15 @@ def with_jobs(at, counts):
     table = pd.DataFrame(
         {"job": jobs, "sex": ["F", "M"] * (len(jobs) // 2) + ["F"] * (len(jobs) % 2)}
     )
-    give_role(upload(at, "jobs.csv", as_bytes(table, "csv")), "job", "quasi-identifier")
-    said = " ".join(captions(at))
-    go(at, HIERARCHIES)
-    at.button_group(key=f"tree-column-{work(at).version}").set_value("job")
-    go(at)
+    ui.give_role(ui.upload(at, "jobs.csv", ui.as_bytes(table, "csv")), "job", "quasi-identifier")
+    said = " ".join(ui.captions(at))
+    ui.go(at, ui.HIERARCHIES)
+    ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), "job")
     return said
 
 
 def tree(at):
-    return work(at).table.choices["job"].tree
+    return ui.work(at).table.choices["job"].tree
 
 
 def below(at, label):
@@ -59,26 +45,26 @@ def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
     said = with_jobs(page, {"Painter": 9, "Printer": 8, "Cook": 5})
     assert "spelling" not in said, "none is a typo"
     assert not any((one.key or "").startswith("spellings-") for one in page.button)
-    go(page, "pages/data.py")
+    ui.go(page, "pages/data.py")
     with_jobs(page, {"Head nurse": 9, "Head  nurse": 3, "Head\u00a0nurse": 2, "Cook": 4})
-    assert "Head nurse (9), Head␣␣nurse (3), Head␣nurse (2)" in texts(page)
-    assert any("␣ is a blank" in said for said in captions(page))
+    assert "Head nurse (9), Head␣␣nurse (3), Head␣nurse (2)" in ui.texts(page)
+    assert any("␣ is a blank" in said for said in ui.captions(page))
 
 
 def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "2 groups of values look like spellings of one" in with_jobs(page, FEW)
-    before, cells = tree(page), work(page).table.records.counted("job").counts
-    assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*texts(page)}
-    page.button(key="spellings-0").click()
-    go(page)
+    before, cells = tree(page), ui.work(page).table.records.counted("job").counts
+    assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*ui.texts(page)}
+    ui.click(page, page.button(key="spellings-0"))
     assert below(page, "NURSE") == ["Nurce", "Nurse", "nurse"]
-    assert "Nurse (12), nurse (2), Nurce (1)" not in texts(page), "it is joined"
+    assert "Nurse (12), nurse (2), Nurce (1)" not in ui.texts(page), "it is joined"
     assert "CARPENTER" not in tree(page).labels
-    assert work(page).table.records.counted("job").counts == cells, "the table is as it was"
-    assert undone(work(page), "job").table.choices["job"].tree == before
-    assert redone(undone(work(page), "job"), "job").table.choices["job"].tree == tree(page)
+    assert ui.work(page).table.records.counted("job").counts == cells, "the table is as it was"
+    assert undone(ui.work(page), "job").table.choices["job"].tree == before
+    assert redone(undone(ui.work(page), "job"), "job").table.choices["job"].tree == tree(page)
 
 
+@pytest.mark.nightly
 def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
     counts, _ = job_titles()
     with_jobs(page, counts)
@@ -86,14 +72,14 @@ def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
     (label,) = [one.label for one in page.button if one.key == "spellings-all"]
     shown = [one for one in page.button if (one.key or "").startswith("spellings-")]
     assert len(shown) == 1 + 20, "of many groups a part has buttons"
-    press(page, label)
+    ui.press(page, label)
     made = [label for label in tree(page).labels if label not in before.labels]
     assert label == f"Join all {len(made)} groups"
     series = pd.Series(counts)
     for group in made:
         assert series[below(page, group)].idxmax().casefold() == plain_name(group)
     assert not any((one.key or "").startswith("spellings-") for one in page.button)
-    assert undone(work(page), "job").table.choices["job"].tree == before
+    assert undone(ui.work(page), "job").table.choices["job"].tree == before
 
 
 def plain_name(group):
@@ -104,13 +90,12 @@ def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     """A hierarchy is chosen on Data, its spellings are joined, and level 1 is released."""
     ill = ["I21.0"] * 5 + ["I210"] * 2 + ["Asthma"] * 3 + ["ASTHMA"] * 2
     table = pd.DataFrame({"ill": ill, "sex": ["F", "M"] * 6})
-    give_role(upload(page, "ill.csv", as_bytes(table, "csv")), "ill", "sensitive")
-    assert "spellings" not in " ".join(captions(page))
-    choose(page, f"coarse-{work(page).version}-0-builder", "suppression")
-    assert "2 groups of values look like spellings of one" in " ".join(captions(page))
-    go(page, HIERARCHIES)
-    page.button_group(key=f"tree-column-{work(page).version}").set_value("ill")
-    go(page)
-    press(page, "Join all 2 groups")
-    released = work(page).table.coarse_records.counted("ill").counts
+    ui.give_role(ui.upload(page, "ill.csv", ui.as_bytes(table, "csv")), "ill", "sensitive")
+    assert "spellings" not in " ".join(ui.captions(page))
+    ui.choose(page, f"coarse-{ui.work(page).version}-0-builder", "suppression")
+    assert "2 groups of values look like spellings of one" in " ".join(ui.captions(page))
+    ui.go(page, ui.HIERARCHIES)
+    ui.enter(page, page.button_group(key=f"tree-column-{ui.work(page).version}"), "ill")
+    ui.press(page, "Join all 2 groups")
+    released = ui.work(page).table.coarse_records.counted("ill").counts
     assert released == {"i21.0": 7, "asthma": 5}

@@ -17,13 +17,7 @@ import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
-from kanon.studio.jobs.frames import (
-    is_array_or_arrow,
-    packed,
-    read_frame,
-    unpacked,
-    write_frame,
-)
+from kanon.studio.jobs.frames import is_array_or_arrow, packed, read_frame, unpacked, write_frame
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.worker import GAP, Progress
@@ -46,7 +40,6 @@ def finished(job):
 
 
 def gone(pid):
-    """Whether a child of this process has ended and been reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -55,7 +48,6 @@ def gone(pid):
 
 
 def running_pid(job):
-    """The process of a job that says its number."""
     return int(until(lambda: job.state == "running" and job.text.isdigit() and job.text))
 
 
@@ -101,8 +93,7 @@ def test_a_kanon_error_arrives_with_its_cells(shared):
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"),
-    [(job_functions.fail, "TypeError"), (job_functions.leave, "SystemExit")],
+    ("function", "kind"), [(job_functions.fail, "TypeError"), (job_functions.leave, "SystemExit")]
 )
 def test_other_exceptions_keep_their_text_to_themselves(shared, function, kind, capfd):
     job = finished(shared.submit(function))
@@ -122,11 +113,6 @@ def test_stray_prints_and_reads_reach_nobody(shared, capfd):
     assert (job.state, job.result) == ("done", "")
     output = capfd.readouterr()
     assert output.out + output.err == ""
-
-
-def test_a_worker_serves_one_job_after_the_other(shared):
-    pids = [finished(shared.submit(job_functions.pid)).result for _ in range(2)]
-    assert pids[0] == pids[1] != os.getpid()
 
 
 def test_large_arguments_and_results_pass(shared):
@@ -195,6 +181,7 @@ def test_a_preparation_that_fails_is_told_by_each_job():
             assert job.error == "The worker process could not be prepared (ValueError)."
 
 
+@pytest.mark.nightly
 def test_who_waits_for_kernels_is_told_and_can_cancel():
     with Jobs(warm=job_functions.compile_while_warming) as jobs:
         job = jobs.submit(job_functions.pid)
@@ -204,6 +191,7 @@ def test_who_waits_for_kernels_is_told_and_can_cancel():
         assert finished(jobs.submit(job_functions.pid)).state == "done"
 
 
+@pytest.mark.nightly
 def test_the_time_to_go_is_that_of_the_work_once_all_is_prepared(shared, listener):
     job = shared.submit(job_functions.compile_then_work, listener.getsockname()[1])
     connection, _ = listener.accept()
@@ -214,6 +202,7 @@ def test_the_time_to_go_is_that_of_the_work_once_all_is_prepared(shared, listene
         assert job.remaining <= 4 * since, "four times what a fifth took, and no more"
 
 
+@pytest.mark.nightly
 def test_what_can_wait_begins_once_after_the_first_job():
     begun = []
     with Jobs(idle=lambda: begun.append(True)) as jobs:
@@ -262,17 +251,6 @@ def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
         finished(first), finished(third), finished(fourth)
         assert float(third.text) < float(fourth.text)
         assert second.state == "cancelled" and second.text == "Cancelled"
-
-
-def test_two_slots_run_two_jobs(listener):
-    with Jobs([2]) as jobs:
-        port = listener.getsockname()[1]
-        both = [jobs.submit(job_functions.wait_for, port, visitor=name) for name in "ab"]
-        connections = [listener.accept()[0] for _ in both]
-        assert len({running_pid(job) for job in both}) == 2
-        for connection in connections:
-            connection.close()
-        assert all(finished(job).state == "done" for job in both)
 
 
 # --- lanes ----------------------------------------------------------------------------------
@@ -335,6 +313,7 @@ def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
         until(lambda: ended == [1])
 
 
+@pytest.mark.nightly
 def test_a_visitor_who_is_alone_never_waits_for_a_process():
     with Jobs([1, 1]) as jobs:
         idle = finished(jobs.submit(job_functions.pid, visitor="a")).result
@@ -345,6 +324,7 @@ def test_a_visitor_who_is_alone_never_waits_for_a_process():
         assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
 
 
+@pytest.mark.nightly
 def test_a_long_job_makes_room_before_anybody_comes(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, visitor="a") as long:
         assert until(lambda: long.lane == LONG) and long.state == "running"
@@ -353,6 +333,7 @@ def test_a_long_job_makes_room_before_anybody_comes(listener):
         assert finished(jobs.submit(job_functions.pid, visitor="b")).result == idle._process.pid
 
 
+@pytest.mark.nightly
 def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG, visitor="a"):
         second = jobs.submit(job_functions.endless, visitor="b")
@@ -363,6 +344,7 @@ def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
         second.cancel()
 
 
+@pytest.mark.nightly
 def test_a_job_that_was_set_aside_can_be_cancelled(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
         second = jobs.submit(job_functions.endless)
@@ -400,6 +382,7 @@ def test_there_are_never_more_workers_than_places_and_one(listener, monkeypatch)
         assert finished(jobs.submit(job_functions.niceness)).state == "done"
 
 
+@pytest.mark.nightly
 def test_a_worker_that_ends_itself_is_reported():
     with Jobs() as jobs:
         job = finished(jobs.submit(job_functions.die))
@@ -423,7 +406,13 @@ def test_a_killed_worker_is_reported_and_replaced():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
-@pytest.mark.parametrize("elements", [3, 1_000_000], ids=["sent", "partly sent"])
+@pytest.mark.parametrize(
+    "elements",
+    [
+        pytest.param(3, id="sent"),
+        pytest.param(1_000_000, id="partly sent", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elements):
     with Jobs() as jobs:
         idle = finished(jobs.submit(job_functions.pid)).result
@@ -440,6 +429,7 @@ def test_a_job_that_its_worker_died_without_beginning_goes_to_a_fresh_one(elemen
         assert ended == [1]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no signals")
 def test_a_job_can_be_cancelled_before_its_worker_begins_it():
     with Jobs() as jobs:
@@ -452,6 +442,7 @@ def test_a_job_can_be_cancelled_before_its_worker_begins_it():
         assert (job.state, job.result) == ("cancelled", None)
 
 
+@pytest.mark.nightly
 def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
     with Jobs(warm=job_functions.die_warming) as jobs:
         for _ in range(2):
@@ -460,6 +451,7 @@ def test_a_job_that_no_worker_lives_to_begin_is_not_handed_on_for_ever():
             assert job.error.startswith("The worker process ended unexpectedly")
 
 
+@pytest.mark.nightly
 def test_a_job_that_was_begun_is_not_begun_again(tmp_path):
     with Jobs() as jobs:
         trace = tmp_path / "begun"

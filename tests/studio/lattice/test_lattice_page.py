@@ -1,10 +1,7 @@
 """The page Lattice: a lattice that is there, a node that is chosen, a release that comes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,17 +9,14 @@ import kanon.experiments.exploration
 import kanon.studio.lattice.subject
 from kanon.base.formatting import counted
 from kanon.base.progress import no_progress
-from kanon.experiments.exploration import explore, outline
+from kanon.experiments.exploration import explore
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.schema import Role
 from kanon.studio.lattice.sentences import step_said
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    Subject,
-    around,
     chosen_node,
-    default_columns,
     lattice_columns,
     levels_in,
     taken_in,
@@ -31,25 +25,7 @@ from kanon.studio.lattice.subject import (
 )
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from support.dashboard import (
-    ANONYMISE,
-    DATA,
-    WORK,
-    button,
-    captions,
-    give_role,
-    go,
-    held_worker,
-    number,
-    numbers,
-    page_text,
-    press,
-    settled,
-    title,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 LATTICE = "pages/lattice.py"
@@ -62,19 +38,18 @@ def explored_of(session):
 
 
 def level_key(at, column):
-    place = list(work(at).table.roles).index(column)
-    top = work(at).table.trees[column].height - 1
-    return f"lattice-level-{work(at).version}-{place}-{top}"
+    place = list(ui.work(at).table.roles).index(column)
+    top = ui.work(at).table.trees[column].height - 1
+    return f"lattice-level-{ui.work(at).version}-{place}-{top}"
 
 
 def levels(at):
     """What the steppers show."""
-    return tuple(at.number_input(key=level_key(at, name)).value for name in work(at).table.trees)
+    return tuple(at.number_input(key=level_key(at, name)).value for name in ui.work(at).table.trees)
 
 
 def step_to(at, column, level):
-    at.number_input(key=level_key(at, column)).set_value(level)
-    return go(at)
+    return ui.enter(at, at.number_input(key=level_key(at, column)), level)
 
 
 def pills(at, key):
@@ -83,57 +58,26 @@ def pills(at, key):
 
 
 def choose_pills(at, key, values):
-    pills(at, key).set_value(values)
-    return go(at)
+    return ui.enter(at, pills(at, key), values)
 
 
-# --- the picture ------------------------------------------------------------------------------
-def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start):
-    at = start(LATTICE, sample="census")
-    assert title(at) == "Which columns, how far?"
-    explored = explored_of(work(at))
-    assert levels(at) == explored.least
-    found = explored.assessed
-    place = found.places[explored.least]
-    assert number(numbers(at)["Loss"]) == pytest.approx(found.loss[place], abs=0.05)
-    assert number(numbers(at)["k reached"]) == found.reached[place]
-    assert number(numbers(at)["Classes"]) == found.classes[place]
-    assert "lattice" not in work(at).running, "nothing had to be pressed or waited for"
-    size = next(text for text in captions(at) if text.startswith("Nodes:"))
-    assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
-    assert "about 184" in size
-    assert round(30_000 * np.log10(1080)) == 91_003
-    assert "of 30 000 records: about 10⁹¹⁰⁰³ recodings" in size
-
-    assert "Datafly, step 10" in page_text(at) and "Here it stops" in page_text(at)
-    (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
-    slider.set_value(3)
-    go(at)
-    assert work(at).view(LatticeView).step == 3
-    assert "Datafly, step 3: raises region (" in page_text(at)
-    assert "distinct values, the most) to level 1; " in page_text(at)
-    assert "Samarati, step 3: height 9 has a node that satisfies" in page_text(at)
-    choose_pills(at, "lattice-walks", ["samarati"])
-    assert "Samarati, step 3" in page_text(at) and "Datafly, step" not in page_text(at)
-
-
+@pytest.mark.nightly
 def test_steppers_and_a_list_choose_a_node(start):
     at = start(LATTICE)
-    explored = explored_of(work(at))
+    explored = explored_of(ui.work(at))
     table = at.dataframe[2].value
     rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
     assert sorted(rows) == sorted(explored.minimal) and table["Loss, % ↓"].is_monotonic_increasing
     assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
         explored.tied
     )
-    box = at.selectbox(key=f"lattice-go-{work(at).version}")
+    box = at.selectbox(key=f"lattice-go-{ui.work(at).version}")
     assert box.value == explored.least
     assert "least loss" in box.options[0] and "minimal" in box.options[0]
     other = next(node for node in explored.minimal if node != explored.least)
-    box.set_value(other)
-    go(at)
+    ui.enter(at, box, other)
     assert levels(at) == other
-    assert "minimal: lower any column by one level, and it fails" in page_text(at)
+    assert "minimal: lower any column by one level, and it fails" in ui.page_text(at)
 
     for node in [(3, 2, 0), (0, 2, 0), (0, 0, 0)]:
         for column, level in zip(explored.attributes, node, strict=True):
@@ -141,72 +85,55 @@ def test_steppers_and_a_list_choose_a_node(start):
         assert levels(at) == node
         place = explored.assessed.places[node]
         gone = explored.assessed.suppressed[place]
-        assert number(numbers(at)["Suppressed"].split(" (")[0]) == gone
-        assert number(numbers(at)["k reached"]) == explored.assessed.reached[place]
-        assert ("Does not satisfy" in page_text(at)) == (gone > 0)
+        assert ui.number(ui.numbers(at)["Suppressed"].split(" (")[0]) == gone
+        assert ui.number(ui.numbers(at)["k reached"]) == explored.assessed.reached[place]
+        assert ("Does not satisfy" in ui.page_text(at)) == (gone > 0)
     gone = explored.assessed.suppressed[explored.assessed.places[0, 0, 0]]
-    assert f"{gone} records would have to be suppressed, and none may be" in page_text(at)
+    assert f"{gone} records would have to be suppressed, and none may be" in ui.page_text(at)
     before, after = at.dataframe[0].value, at.dataframe[1].value
     assert len(before) == len(after) == 10 - gone, "those in classes that are too small are gone"
-    assert button(at, "Use this one").disabled
+    assert ui.button(at, "Use this one").disabled
     choose_pills(at, "lattice-walks", ["datafly"])
-    go(at, DATA)
-    go(at, LATTICE)
+    ui.go(at, ui.DATA)
+    ui.go(at, LATTICE)
     assert levels(at) == (0, 0, 0) and pills(at, "lattice-walks").value == ["datafly"]
 
 
-# --- a release --------------------------------------------------------------------------------
 def test_use_this_one_leads_to_a_release_at_these_levels(start):
     at = start(LATTICE)
-    explored = explored_of(work(at))
+    explored = explored_of(ui.work(at))
     tied = explored.tied[0]
-    at.session_state[WORK] = with_node(work(at), explored, tied)
-    go(at)
-    settled(press(at, "Use this one"))
-    assert work(at).settings.algorithm == "mingen", "of its tied nodes this one is preferred"
-    assert work(at).findings.result.release(2).recoding.trace.node == tied
+    at.session_state[ui.WORK] = with_node(ui.work(at), explored, tied)
+    ui.go(at)
+    ui.settled(ui.press(at, "Use this one"))
+    assert ui.work(at).settings.algorithm == "mingen", "of its tied nodes this one is preferred"
+    assert ui.work(at).findings.result.release(2).recoding.trace.node == tied
     node = (3, 3, 0)
     assert explored.assessed.satisfying[explored.assessed.places[node]]
     for column, level in zip(explored.attributes, node, strict=True):
         step_to(at, column, level)
-    settled(press(at, "Use this one"))
-    assert work(at).settings.algorithm == "levels"
-    assert work(at).findings.result.release(work(at).settings.k).recoding.trace.node == node
+    ui.settled(ui.press(at, "Use this one"))
+    assert ui.work(at).settings.algorithm == "levels"
+    assert ui.work(at).findings.result.release(ui.work(at).settings.k).recoding.trace.node == node
     assert "See the release" in [one.proto.label for one in at.get("page_link")]
-    go(at, ANONYMISE)
+    ui.go(at, ui.ANONYMISE)
     loss = explored.assessed.loss[explored.assessed.places[node]]
-    assert number(numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
+    assert ui.number(ui.numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
 
 
-def test_with_suppression_more_nodes_satisfy(start):
-    at = start(LATTICE)
-    plain = explored_of(work(at))
-    at.number_input(key=f"lattice-suppression-{work(at).version}").set_value(30.0)
-    go(at)
-    explored = explored_of(work(at))
-    assert explored.limit == 3
-    assert explored.assessed.satisfying.sum() > plain.assessed.satisfying.sum()
-    assert levels(at) == explored.least
-    settled(press(at, "Use this one"))
-    assert work(at).settings.algorithm == "levels"
-    assert work(at).findings.result.release(2).recoding.trace.node == explored.least
-    gone = explored.assessed.suppressed[explored.assessed.places[explored.least]]
-    assert work(at).findings.result.release(2).recoding.suppressed_records == gone
-
-
-# --- some columns -----------------------------------------------------------------------------
 def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
     at = start(LATTICE)
-    key = f"lattice-columns-{work(at).version}"
+    key = f"lattice-columns-{ui.work(at).version}"
     choose_pills(at, key, ["age", "sex"])
-    assert lattice_columns(work(at)) == ("age", "sex")
-    assert any("Nodes: 4 · 2 = 8" in text for text in captions(at))
-    assert button(at, "Use this one").disabled and "Take in all quasi-identifiers" in page_text(at)
-    press(at, "Take in all")
-    assert lattice_columns(work(at)) == ("age", "zip", "sex")
-    assert any("= 32" in text for text in captions(at))
+    assert lattice_columns(ui.work(at)) == ("age", "sex")
+    assert any("Nodes: 4 · 2 = 8" in text for text in ui.captions(at))
+    assert ui.button(at, "Use this one").disabled
+    assert "Take in all quasi-identifiers" in ui.page_text(at)
+    ui.press(at, "Take in all")
+    assert lattice_columns(ui.work(at)) == ("age", "zip", "sex")
+    assert any("= 32" in text for text in ui.captions(at))
     choose_pills(at, key, [])
-    assert lattice_columns(work(at)) == ("age", "zip", "sex"), "an empty choice is the usual one"
+    assert lattice_columns(ui.work(at)) == ("age", "zip", "sex"), "an empty choice is the usual one"
 
 
 def test_new_columns_are_taken_in_at_their_original_values():
@@ -219,73 +146,58 @@ def test_new_columns_are_taken_in_at_their_original_values():
     assert taken_in(session, explored).view(LatticeView).node == {"age": 2, "zip": 0, "sex": 1}
 
 
-def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
-    session = sample_work("census")
-    assert len(default_columns(session)) == 6
-    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 100)
-    assert default_columns(session) == ("age", "sex", "region", "education")
-    monkeypatch.setattr(kanon.studio.lattice.subject, "DRAWN", 1)
-    assert default_columns(session) == ("age",)
-
-
-# --- large lattices ---------------------------------------------------------------------------
 def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
-    with held_worker():
+    with ui.held_worker():
         at = start(LATTICE)
-        assert [*work(at).running] == ["lattice"]
-        assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
-        press(at, "Cancel")
-        go(at)
-    assert not work(at).running and work(at).findings.found_lattice is None
-    settled(press(at, "Explore this lattice"))
-    explored = explored_of(work(at))
-    assert work(at).findings.found_lattice.explored.minimal == explored.minimal
+        assert [*ui.work(at).running] == ["lattice"]
+        assert any("Counts the classes at all 32 nodes" in text for text in ui.captions(at))
+        ui.press(at, "Cancel")
+        ui.go(at)
+    assert not ui.work(at).running and ui.work(at).findings.found_lattice is None
+    ui.settled(ui.press(at, "Explore this lattice"))
+    explored = explored_of(ui.work(at))
+    assert ui.work(at).findings.found_lattice.explored.minimal == explored.minimal
     assert levels(at) == explored.least
-    assert "lattice" not in work(at).running
-    go(at)
-    assert "lattice" not in work(at).running, "it is not explored again"
+    assert "lattice" not in ui.work(at).running
+    ui.go(at)
+    assert "lattice" not in ui.work(at).running, "it is not explored again"
 
 
+@pytest.mark.nightly
 def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
     monkeypatch.setattr(kanon.experiments.exploration, "COMPLETE", 10)
     at = start(LATTICE)
-    assert "Datafly, step 4" in page_text(
-        at
-    ) and "Samarati: It would count whole heights" in page_text(at)
-    assert "k reached" in numbers(at), "the chosen node is counted by itself"
+    assert "Datafly, step 4" in ui.page_text(at)
+    assert "Samarati: It would count whole heights" in ui.page_text(at)
+    assert "k reached" in ui.numbers(at), "the chosen node is counted by itself"
     assert len(at.get("plotly_chart")) == 2
     step_to(at, "age", 0)
-    assert "Does not satisfy" in page_text(at)
-
-
-# --- what cannot be ---------------------------------------------------------------------------
+    assert "Does not satisfy" in ui.page_text(at)
 
 
 def test_models_and_suppression_are_said_with_a_way_out(start):
     at = start(LATTICE)
     model = DistinctLDiversity(2, "disease")
-    at.session_state[WORK] = with_fields(work(at), models=(model,), suppression=0.2)
-    go(at)
-    assert "suppressed" in warnings(at)[0]
-    press(at, "Suppress nothing")
-    assert work(at).settings.suppression == 0.0
-    assert warnings(at) == [] and "k reached" in numbers(at)
+    ui.change(at, models=(model,), suppression=0.2)
+    assert "suppressed" in ui.warnings(at)[0]
+    ui.press(at, "Suppress nothing")
+    assert ui.work(at).settings.suppression == 0.0
+    assert ui.warnings(at) == [] and "k reached" in ui.numbers(at)
 
 
 def test_columns_may_be_called_what_they_like(start):
     name = "<b>![x](http://a.b)_ $2^2$"
     table = pd.DataFrame({name: ["x", "y"] * 10, "zip": [*"abcde"] * 4, "ill": ["u"] * 20})
-    at = with_people(start(DATA), table)
+    at = ui.with_people(start(ui.DATA), table)
     for column in (name, "zip"):
-        give_role(at, column, "quasi-identifier")
-    give_role(at, "ill", "insensitive")
-    go(at, LATTICE)
+        ui.give_role(at, column, "quasi-identifier")
+    ui.give_role(at, "ill", "insensitive")
+    ui.go(at, LATTICE)
     assert levels(at)
     assert "<b>![x]" not in " ".join(one.value for one in at.markdown)
 
 
-# --- what a browser sends ---------------------------------------------------------------------
 def test_only_nodes_of_the_lattice_can_be_chosen():
     session = sample_work("hospital")
     explored = explored_of(session)
@@ -328,21 +240,3 @@ def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
     said = step_said(explored, walk, None)
     assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
     assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)
-
-
-def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_time_for(
-    monkeypatch,
-):
-    session = with_fields(sample_work("hospital"), algorithm="optimal")
-    prepared = prepare(plan_of(session), session.table.records)
-    one = Subject(prepared, prepared.task(), "", outline(prepared.task()))
-
-    def counted_around():
-        found = around(one, one.outline, (1, 1, 0))
-        return {int(abs(node - np.array([1, 1, 0])).sum()) for node in found.nodes}
-
-    assert counted_around() == {0, 1, 2}, "two steps up and down"
-    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 8 * prepared.classes.n_classes)
-    assert counted_around() == {0, 1}
-    monkeypatch.setattr("kanon.studio.lattice.subject._AT_ONCE", 0)
-    assert counted_around() == {0}, "the chosen node always"

@@ -1,7 +1,5 @@
 """Exercises on the page Learn: a student's way, and a teacher's, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -11,17 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
-from kanon.studio.jobs import runner
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
-from kanon.teaching.hints import hint
 from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
 from support import dashboard
-from support.dashboard import APP, DATA, WORK, go, job_of, press, problems, settled, texts, work
+from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
 from support.exercise_sets import handed_in
 from support.works import with_fields
 
@@ -52,8 +48,7 @@ def opened(at, **fields):
     lessons = replace(
         work(at).view(LessonsView), part="exercises", exercises=ExercisesView(**fields)
     )
-    at.session_state[WORK] = with_fields(work(at), view=lessons, problem=None, notice=None)
-    return go(at)
+    return dashboard.change(at, view=lessons, problem=None, notice=None)
 
 
 def view(at):
@@ -72,8 +67,7 @@ def place(at, name, exercises=SET):
 def to(at, name):
     """Go to a question, or to handing in."""
     where = len(SET.questions) if name == "hand in" else place(at, name)
-    at.button_group(key=f"exercise-place-{SET.fingerprint}").set_value(where)
-    return go(at)
+    return dashboard.enter(at, at.button_group(key=f"exercise-place-{SET.fingerprint}"), where)
 
 
 def key(at, what, name, *more):
@@ -98,20 +92,13 @@ def test_a_number_is_typed_and_checked(page):
     at.number_input(key=key(at, "number", "count")).set_value(3.0)
     at = press(go(at), "Check")
     assert said(at) == [marked("count", 3)] and at.error
-    at.number_input(key=key(at, "number", "count")).set_value(float(SOLUTIONS["count"]))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.number_input(key=key(at, "number", "count")), float(SOLUTIONS["count"])
+    )
     assert said(at) == []  # the mark was of another answer
     at = press(at, "Check")
     assert said(at) == [marked("count", SOLUTIONS["count"])] and at.success
     assert attempt(at).answers == {"count": SOLUTIONS["count"]}
-
-
-def test_a_share_is_typed_with_its_decimals(page):
-    at = to(page, "price")
-    at.number_input(key=key(at, "number", "price")).set_value(SOLUTIONS["price"])
-    at = press(go(at), "Check")
-    assert said(at) == [marked("price", SOLUTIONS["price"])] and at.success
-    assert len(at.get("image")) == 2  # the trees, to work it out
 
 
 def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
@@ -134,20 +121,7 @@ def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     assert not set(found.sentences) & {text.replace("\\", "") for text in texts(at)}
 
 
-def test_levels_show_the_table_that_they_make(page):
-    at = to(page, "levels")
-    assert any("6 classes" in text and "6 too small" in text for text in texts(at))
-    best = SOLUTIONS["levels"]
-    for number, level in enumerate(best.values()):
-        at.number_input(key=key(at, "level", "levels", number)).set_value(level)
-        at = go(at)
-    assert attempt(at).answers["levels"] == best
-    assert any("alteration **6 of 12 = 50.0 %**" in text for text in texts(at))
-    cells = [str(cell) for cell in at.table[0].value["race"]]
-    assert cells == ["mammals"] * 6
-    assert said(press(at, "Check")) == [marked("levels", best)] and at.success
-
-
+@pytest.mark.nightly
 def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     at = to(page, "animals")
     boxes = {name: key(at, "value", "animals", 0, j) for j, name in enumerate(("gender", "race"))}
@@ -162,14 +136,14 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
             ],
         )
     ]
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
+    at = dashboard.click(at, at.button(key="exercise-raise-1"))
     assert at.selectbox(key=boxes["race"]).value == "felidae"
     best = SOLUTIONS["animals"]
     for number, record in enumerate(best):
         for j, value in enumerate(record.values()):
-            at.selectbox(key=key(at, "value", "animals", number, j)).set_value(value)
-            at = go(at)
+            at = dashboard.enter(
+                at, at.selectbox(key=key(at, "value", "animals", number, j)), value
+            )
     assert attempt(at).answers["animals"] == best
     assert said(press(at, "Check")) == [marked("animals", best)] and at.success
     at.button(key="exercise-raise-0").click()
@@ -178,41 +152,21 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
 
 
-def test_records_that_look_alike_are_one_row_with_their_sensitive_values(page):
-    at = to(page, "hospital")
-    table = SET.made["hospital"]
-    values = [one for one in at.selectbox if one.key.startswith("exercise-value-")]
-    assert len(values) == 3 * table.classes.n_classes
-    assert "asthma, diabetes" in texts(at)
-    assert not [text for text in texts(at) if "Agnes" in text]
-
-
-def test_beginning_anew_can_be_undone(page):
-    at = to(page, "animals")
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
-    raised = attempt(at).answers["animals"]
-    at = press(at, "Begin anew")
-    assert "animals" not in attempt(at).answers
-    at = press(at, "Undo")
-    assert attempt(at).answers["animals"] == raised
-
-
 def test_answers_survive_other_pages_questions_tables_and_errors(page):
     at = to(page, "count")
     at.number_input(key=key(at, "number", "count")).set_value(2.0)
     at = press(go(at), "Check")
     at = to(at, "animals")
-    at.button(key="exercise-raise-1").click()
-    at = go(at)
+    at = dashboard.click(at, at.button(key="exercise-raise-1"))
     kept = attempt(at)
     at = go(go(at, DATA), LEARN)
     at = to(at, "count")
     assert attempt(at).answers == kept.answers and said(at) == [marked("count", 2)]
-    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
-        ("answers.json", b"{", "application/json")
+    at = dashboard.enter(
+        at,
+        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
+        ("answers.json", b"{", "application/json"),
     )
-    at = go(at)
     assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
     assert attempt(at).answers == kept.answers
     at = dashboard.with_people(go(at, DATA))
@@ -229,16 +183,16 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     assert "0 of 22 points" in [one.value for one in at.subheader]
     assert dashboard.button(at, "Download the answers").disabled
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(("a.json", RIGHT.to_json().encode(), "text/plain"))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", RIGHT.to_json().encode(), "text/plain")
+    )
     assert [one.value for one in at.info] == ["The answers are here again\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
     marks = score(SET, RIGHT).marks
     shown = at.table[0].value
     assert [str(cell).replace("\\", "") for cell in shown["why"]] == [one.sentence for one in marks]
-    at.text_input(key="exercise-student").set_value("  Chi ")
-    at = go(at)
+    at = dashboard.enter(at, at.text_input(key="exercise-student"), "  Chi ")
     name, made = downloads["exercise-answers"]
     assert name == "answers-Chi.json"
     assert read_answers(made()) == RIGHT.model_copy(update={"student": "Chi"})
@@ -246,43 +200,18 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
 
 def test_answers_to_another_set_change_nothing(page):
     at = to(page, "count")
-    at.number_input(key=key(at, "number", "count")).set_value(2.0)
-    at = go(at)
+    at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), 2.0)
     before = attempt(at)
     other = Answers(set="0" * 16, student="Eve", answers={})
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(("a.json", other.to_json().encode(), "text/plain"))
-    at = go(at)
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", other.to_json().encode(), "text/plain")
+    )
     assert problems(at) == [
         "These answers are to another exercise set, '0000000000000000'; this one, "
         f"'First steps in k-anonymity', is '{SET.fingerprint}'."
     ]
     assert attempt(at) is before and view(at).student == ""
-
-
-def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
-    odd = {"animals": ["no"], "levels": {"race": 9}, "count": 10**400, "partner": "(F, Lion)"}
-    given = Answers(set=SET.fingerprint, student="Odd", answers=odd)
-    uploader = f"exercise-go-on-{view(page).uploads}"
-    page.file_uploader(key=uploader).set_value(("a.json", given.to_json().encode(), "text/plain"))
-    at = go(page)
-    for name in odd:
-        at = press(to(at, name), "Check")
-        assert said(at) == [marked(name, odd[name])]
-
-
-def test_a_hint_comes_before_the_answer_and_goes_with_it(page):
-    at = to(page, "animals")
-    (question,) = [each for each in SET.questions if each.id == "animals"]
-    table = SET.table_of(question)
-    at = press(at, "Hint")
-    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, None)]
-    for column in (1, 1):
-        at.button(key=f"exercise-raise-{column}").click()
-        at = go(at)
-    now = attempt(at).answers["animals"]
-    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, now)]
-    assert not press(at, "Hide the hint").info
 
 
 # --- an exam --------------------------------------------------------------------------------
@@ -300,8 +229,7 @@ def clock(monkeypatch):
 def at_place(at, number):
     lessons = work(at).view(LessonsView)
     shown = replace(lessons, exercises=replace(view(at), place=number))
-    at.session_state[WORK] = with_fields(work(at), view=shown)
-    return go(at)
+    return dashboard.change(at, view=shown)
 
 
 def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
@@ -324,15 +252,13 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     field = f"exercise-number-{EXAM.fingerprint}-{place(at, 'count', EXAM)}"
     for seconds, number in ((7.04, 3.0), (60, 2.0)):
         clock[0] += seconds
-        at.number_input(key=field).set_value(number)
-        at = go(at)
+        at = dashboard.enter(at, at.number_input(key=field), number)
     clock[0] += 1
     at = press(at, "Begin anew")
     clock[0] += 1
     at = press(at, "Undo")
     at = at_place(at, len(EXAM.questions))
-    at.text_input(key="exercise-student").set_value("Zoë / Ada")
-    at = go(at)
+    at = dashboard.enter(at, at.text_input(key="exercise-student"), "Zoë / Ada")
     name, made = downloads["exercise-answers"]
     found = read_answers(made())
     assert name == "answers-Zoë-Ada.json" and found.as_handed_in and found.version == 2
@@ -345,13 +271,15 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     # It is gone on with in another session, where time goes on from its last change.
     clock[0] += 1000
     at = opened(at, opened=EXAM, place=place(at, "sort", EXAM))
-    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
-        ("a.json", made(), "application/json")
+    at = dashboard.enter(
+        at,
+        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
+        ("a.json", made(), "application/json"),
     )
-    at = go(at)
     clock[0] += 5
-    at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}").set_value(2.0)
-    at = go(at)
+    at = dashboard.enter(
+        at, at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}"), 2.0
+    )
     assert [one.at for one in attempt(at, EXAM).log] == [7.0, 67.0, 68.0, 69.0, 74.0]
 
 
@@ -363,8 +291,9 @@ def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
     ):
         at = opened(page, opened=EXAM)
         uploader = f"exercise-go-on-{view(at).uploads}"
-        at.file_uploader(key=uploader).set_value(("a.json", content.encode(), "text/plain"))
-        at = go(at)
+        at = dashboard.enter(
+            at, at.file_uploader(key=uploader), ("a.json", content.encode(), "text/plain")
+        )
         assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
 
 
@@ -376,10 +305,9 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     before = attempt(at, EXAM)
     given = handed_in(EXAM, "Ada", {"count": 2})
     uploader = f"exercise-go-on-{view(at).uploads}"
-    at.file_uploader(key=uploader).set_value(
-        ("a.json", given.to_json().encode(), "application/json")
+    at = dashboard.enter(
+        at, at.file_uploader(key=uploader), ("a.json", given.to_json().encode(), "application/json")
     )
-    at = go(at)
     assert "closed" in problems(at)[0] and attempt(at, EXAM) is before
     files = [("ada.json", given), ("bo.json", given.model_copy(update={"student": "Bo"}))]
     box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")
@@ -403,10 +331,7 @@ def strange_set():
         {"name": f"{STRANGE} {name}", "parent": f"{STRANGE} *"} for name in ("cat", "dog")
     ]
     records = [[f"{STRANGE} {name}", STRANGE] for name in ("cat", "cat", "dog")]
-    columns = {
-        race: {"role": "quasi-identifier", "nodes": nodes},
-        ill: {"role": "sensitive"},
-    }
+    columns = {race: {"role": "quasi-identifier", "nodes": nodes}, ill: {"role": "sensitive"}}
     asked = {"table": STRANGE, "text": STRANGE, "title": STRANGE[:60]}
     return {
         "format": "kanon-exercises",
@@ -434,11 +359,9 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     assert problems(at) == [] and view(at).opened is not None
     theirs = []
     for number in range(5):
-        at.session_state[WORK] = with_fields(
-            work(at),
-            view=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number)),
+        at = dashboard.change(
+            at, view=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number))
         )
-        at = go(at)
         if number < 4:
             at = press(press(at, "Hint"), "Check")
             at = press(at, "Show the solution")
@@ -466,31 +389,6 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
         for text in theirs
         if not text.startswith(ours) and re.search(r"(?<!\\)[<>$`!_\[\]]", text)
     ]
-
-
-def test_a_column_may_be_called_as_one_of_the_page(page):
-    columns = {
-        "class": {"role": "sensitive"},
-        "c1": {"role": "quasi-identifier", "nodes": [{"name": "*"}, {"name": "a", "parent": "*"}]},
-    }
-    content = strange_set() | {
-        "tables": {"t": {"columns": columns, "records": [["first", "a"], ["second", "a"]]}},
-        "questions": [{"id": "q", "table": "t", "kind": "levels", "k": 2}],
-    }
-    at = load_set(page, json.dumps(content).encode())
-    assert at.table[0].value.to_numpy().tolist() == [
-        ["first", "a", "A · 2 ✓"], ["second", "a", "A · 2 ✓"],
-    ]  # fmt: skip
-
-
-def test_answers_to_one_set_wait_while_another_is_open(page):
-    at = to(page, "count")
-    at.number_input(key=key(at, "number", "count")).set_value(2.0)
-    at = go(at)
-    at = load_set(at, json.dumps(strange_set()).encode())
-    assert not any("of 22 points" in text for text in texts(at))
-    at = press(at, "Back to the set that comes with kanon")
-    assert attempt(at).answers == {"count": 2} and any("of 22 points" in text for text in texts(at))
 
 
 # --- a teacher ------------------------------------------------------------------------------
@@ -523,34 +421,14 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     assert len(at.dataframe) == 1
 
 
-def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
-    with dashboard.held_worker():
-        box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
-        box.set_value([(name, content, "application/json") for name, content in FILES])
-        at = go(page)
-    assert job_of(at).wait(60)
-    collect, early = runner.collect, []
-
-    def too_early():
-        if early:
-            collect()
-        early.append(True)
-
-    monkeypatch.setattr(runner, "collect", too_early)
-    at = go(at)
-    assert len(early) == 2 and view(at).scores is not None
-
-
 def test_the_set_and_the_handout_are_downloaded(page, downloads):
     go(page)
     assert read_exercises(downloads["exercise-set"][1]()).fingerprint == SET.fingerprint
     assert downloads["exercise-handout"][1]() == handout(SET).encode()
     page.selectbox(key="exercise-metric").set_value("ncp")
     at = go(page)
-    at.checkbox(key="exercise-solutions").set_value(True)
-    at = go(at)
+    at = dashboard.enter(at, at.checkbox(key="exercise-solutions"), True)
     wanted = handout(SET, "ncp", solutions=True)
     assert downloads["exercise-handout"][1]() == wanted.encode()
-    at.selectbox(key="exercise-metric").set_value("custom")
-    at = go(at)
+    at = dashboard.enter(at, at.selectbox(key="exercise-metric"), "custom")
     assert problems(at) and "custom" in problems(at)[0]

@@ -1,7 +1,5 @@
 """The page Learn, step by step, driven by AppTest: what is drawn, where one goes, what is told."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -11,32 +9,18 @@ import pytest
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.formatting import percent
-from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.lesson import told
 from kanon.studio.learn.player import PACE
 from kanon.studio.learn.state import LessonsView
-from kanon.teaching.presets import PRESETS, preset_for
-from support.dashboard import (
-    DATA,
-    captions,
-    choose,
-    give_role,
-    go,
-    number,
-    numbers,
-    press,
-    title,
-    warnings,
-    with_people,
-    work,
-)
+from kanon.teaching.presets import preset_for
+from support import dashboard as ui
 
 LEARN = "pages/learn.py"
 HOSTILE = ["<script>window.harmed=1</script>", "![x](http://a.invalid/b.png)", "$x$ **b**"]
 
 
 def steps(at):
-    return work(at).view(LessonsView).steps
+    return ui.work(at).view(LessonsView).steps
 
 
 def heading(at):
@@ -56,19 +40,19 @@ def figure(at, key="lesson-picture"):
 
 def lesson_on(at):
     """The lesson that the page shows, built anew."""
-    return told(work(at), lambda name, key, make: make()).lesson
+    return told(ui.work(at), lambda name, key, make: make()).lesson
 
 
 def checked(at):
     """The numbers on the page are those of the step that is shown."""
     lesson = lesson_on(at)
-    now, shown = lesson.steps[steps(at).step].numbers, numbers(at)
+    now, shown = lesson.steps[steps(at).step].numbers, ui.numbers(at)
     least = "none" if now.min_k is None else str(now.min_k)
     assert (shown["Minimum k"], shown["Classes"]) == (least, str(now.classes))
     assert shown["Alteration"] == percent(now.alteration)
     assert shown["Suppressed"] == f"{now.suppressed} of {lesson.task.classes.n_records}"
     if lesson.sensitive is not None:
-        assert number(shown["Entropy l"]) == pytest.approx(now.l, abs=1e-3)
+        assert ui.number(shown["Entropy l"]) == pytest.approx(now.l, abs=1e-3)
         t, most = shown["t"].split(" of ")
         assert float(t) == pytest.approx(now.t, abs=1e-3) and most == "1"
     return lesson
@@ -76,14 +60,14 @@ def checked(at):
 
 def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     at = start(LEARN, "census")
-    assert title(at) == "How does it work, step by step?"
+    assert ui.title(at) == "How does it work, step by step?"
     assert heading(at) == "Step 0 of 3: The table"
     assert at.selectbox(key="learn-table").value == "animals-m23"
     assert at.number_input(key="learn-k-animals-m23-8").value == 4
     assert figure(at)["layout"]["title"]["text"] == "Where do the values of the table stand?"
     (records,) = sheets(at)
     assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
-    press(at, "Next")
+    ui.press(at, "Next")
     assert heading(at).startswith("Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)")
     picked, partner, records = sheets(at)
     assert "Which class is picked?" in picked and "With which class is" in partner
@@ -93,10 +77,10 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     # Two lions and two dogs are one class, in a frame; the cats are as they were.
     assert records.count("class=now") == 4 and "Lion → Mammal" in records
     assert checked(at).steps[1].numbers.min_k == 2
-    assert any("Home End" in caption for caption in captions(at))
+    assert any("Home End" in caption for caption in ui.captions(at))
     # The product that a strategy compares stands beside the cost and what it is multiplied by.
-    choose(at, "learn-strategy", "s7")
-    press(at, "Next")
+    ui.choose(at, "learn-strategy", "s7")
+    ui.press(at, "Next")
     partner = sheets(at)[-2]
     assert "Cost × t ↓" in partner and "of equal ones, the first in tree order" in partner
     assert [re.findall(r'class="number">([\d.]+)', row) for row in partner.split("<tr")[2:]] == [
@@ -104,14 +88,15 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
     at = start(LEARN, "hospital")
     for name, module in algorithms().items():
-        choose(at, "learn-algorithm", name)
+        ui.choose(at, "learn-algorithm", name)
         assert at.selectbox(key="learn-table").value == preset_for(module), name
         assert heading(at).startswith("Step 0 of "), name
-        assert not warnings(at), name
-        press(at, "Last")
+        assert not ui.warnings(at), name
+        ui.press(at, "Last")
         lesson = checked(at)
         assert lesson.algorithm == name
         # What the solver does is no step: its lesson is the table and the release.
@@ -122,78 +107,76 @@ def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
 
 def test_back_and_forth(start):
     at = start(LEARN, "hospital")
-    choose(at, "learn-algorithm", "datafly")
+    ui.choose(at, "learn-algorithm", "datafly")
     headings = [step.heading for step in lesson_on(at).steps]
     last = len(headings) - 1
     assert at.button(key="learn-first").disabled and at.button(key="learn-back").disabled
     for place in range(1, last + 1):
-        press(at, "Next")
+        ui.press(at, "Next")
         assert heading(at) == f"Step {place} of {last}: {headings[place]}"
         checked(at)
     assert at.button(key="learn-next").disabled and at.button(key="learn-last").disabled
-    press(at, "Back")
+    ui.press(at, "Back")
     assert heading(at).startswith(f"Step {last - 1} of")
-    press(at, "First")
+    ui.press(at, "First")
     assert heading(at).startswith("Step 0 of")
     at.slider(key=f"learn-step-{last}-0").set_value(3)
-    assert heading(go(at)) == f"Step 3 of {last}: {headings[3]}"
+    assert heading(ui.go(at)) == f"Step 3 of {last}: {headings[3]}"
     assert at.slider(key=f"learn-step-{last}-3").value == 3
     # A lattice with its walk, and the running numbers up to here.
     assert "walk" in [trace.get("name") for trace in figure(at)["data"]]
     assert figure(at, "lesson-running")["layout"]["title"]["text"].startswith("After step 3:")
-    choose(at, "learn-metric", "ncp")
+    ui.choose(at, "learn-metric", "ncp")
     assert heading(at) == f"Step 0 of {last}: {headings[0]}", "another lesson begins anew"
 
 
 def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, monkeypatch):
     at = start(LEARN, "hospital")
-    press(at, "Play")
+    ui.press(at, "Play")
     assert steps(at).playing and steps(at).step == 0
     assert not [one for one in at.button if one.label == "Play"]
-    press(at, "Pause")
+    ui.press(at, "Pause")
     assert not steps(at).playing
-    press(at, "Play")
-    press(at, "Next")
+    ui.press(at, "Play")
+    ui.press(at, "Next")
     assert not steps(at).playing and steps(at).step == 1, "who goes by hand is not taken further"
-    press(at, "Play")
-    go(at, DATA)
-    go(at, LEARN)
+    ui.press(at, "Play")
+    ui.go(at, ui.DATA)
+    ui.go(at, LEARN)
     assert not steps(at).playing and steps(at).step == 1, "nothing goes on behind one's back"
-    press(at, "Last")
-    press(at, "Play")
+    ui.press(at, "Last")
+    ui.press(at, "Play")
     assert steps(at).playing and steps(at).step == 0, "from the end it begins again"
     assert 2 <= PACE <= 3
 
 
+@pytest.mark.nightly
 def test_the_table_that_one_works_on(start):
     at = start(LEARN, "census")
-    choose(at, "learn-table", "own")
+    ui.choose(at, "learn-table", "own")
     assert heading(at).startswith("Step 0 of")
     assert [one.value for one in at.number_input if one.label == "k asked for"] == [5]
     first = checked(at)
     assert first.task.classes.n_records == 12 and first.task.k == 5
     assert first.metric.name == "nllm" and first.sensitive == "health"
-    at.number_input(key="learn-records").set_value(20)
-    go(at)
+    ui.enter(at, at.number_input(key="learn-records"), 20)
     assert checked(at).task.classes.n_records == 20
-    at.segmented_control(key="learn-which").set_value("drawn")
-    go(at)
+    ui.enter(at, at.segmented_control(key="learn-which"), "drawn")
     drawn = checked(at)
     assert drawn.task.classes.n_records == 20 and sheets(at)[-1].count("<tr") == 21
-    press(at, "Last")
+    ui.press(at, "Last")
     checked(at)
-    at.number_input(key="learn-seed").set_value(1)
-    go(at)
+    ui.enter(at, at.number_input(key="learn-seed"), 1)
     assert steps(at).step == 0
     other = checked(at).task.classes
     assert not (other.nodes.shape == drawn.task.classes.nodes.shape
                 and (other.nodes == drawn.task.classes.nodes).all())  # fmt: skip
-    choose(at, "learn-strategy", "s6")
+    ui.choose(at, "learn-strategy", "s6")
     assert checked(at).task.strategy == "s6"
-    press(at, "Next")
+    ui.press(at, "Next")
     assert "t left ↓" in sheets(at)[-2]
-    choose(at, "learn-algorithm", "mdav")
-    assert "MDAV takes means" in warnings(at)[0] and not sheets(at)
+    ui.choose(at, "learn-algorithm", "mdav")
+    assert "MDAV takes means" in ui.warnings(at)[0] and not sheets(at)
 
 
 def test_text_that_would_like_to_be_more_stays_text(start):
@@ -202,14 +185,14 @@ def test_text_that_would_like_to_be_more_stays_text(start):
         HOSTILE[1]: [f"{HOSTILE[place % 2]}." for place in range(9)],
         "ill": [HOSTILE[place % 3] for place in range(9)],
     })  # fmt: skip
-    at = with_people(start(DATA, "hospital"), table)
+    at = ui.with_people(start(ui.DATA, "hospital"), table)
     for name in HOSTILE[:2]:
-        give_role(at, name, "quasi-identifier")
-    give_role(at, "ill", "sensitive")
-    go(at, LEARN)
-    choose(at, "learn-table", "own")
-    press(at, "Next")
-    markdown = [*(one.value for one in at.markdown), at.subheader[0].value, *captions(at)]
+        ui.give_role(at, name, "quasi-identifier")
+    ui.give_role(at, "ill", "sensitive")
+    ui.go(at, LEARN)
+    ui.choose(at, "learn-table", "own")
+    ui.press(at, "Next")
+    markdown = [*(one.value for one in at.markdown), at.subheader[0].value, *ui.captions(at)]
     assert any("a\\.invalid" in text for text in markdown)
     assert not [text for text in markdown if "<script>" in text or "![x](" in text]
     assert not [text for text in markdown if re.search(r"(?<!\\)\$x", text)]
@@ -218,36 +201,14 @@ def test_text_that_would_like_to_be_more_stays_text(start):
     for key in ("lesson-picture", "lesson-running"):
         assert "<script>" not in json.dumps(figure(at, key))
     for name in ("mondrian", "datafly", "k-member"):
-        choose(at, "learn-algorithm", name)
-        press(at, "Last")
+        ui.choose(at, "learn-algorithm", name)
+        ui.press(at, "Last")
         assert "<script>" not in json.dumps(figure(at)), name
-
-
-def test_what_is_chosen_is_what_the_cards_offer(start):
-    at = start(LEARN, "hospital")
-    assert at.selectbox(key="learn-algorithm").options == [
-        module.CARD.title for module in algorithms().values()
-    ]
-    assert len(at.selectbox(key="learn-strategy").options) == len(STRATEGIES)
-    choose(at, "learn-table", "animals-v21")
-    costs = [STRATEGIES[name].title for name in STRATEGIES if not needs_sensitive(name)]
-    assert at.selectbox(key="learn-strategy").options == costs, "no sensitive column, no l or t"
-    assert {"Entropy l", "t"}.isdisjoint(numbers(at))
-    assert at.selectbox(key="learn-table").options == [
-        *(preset.title for preset in PRESETS.values()), "The table I work on"
-    ]  # fmt: skip
-    choose(at, "learn-algorithm", "flash")
-    assert "learn-strategy" not in [one.key for one in at.selectbox]
-    choose(at, "learn-algorithm", "optimal")
-    at.number_input(key="learn-k-animals-v21-6").set_value(6)
-    go(at)
-    press(at, "Last")
-    assert checked(at).steps[-1].numbers.min_k == 6
 
 
 def test_the_numbers_behind_each_picture_can_be_had(start, downloads):
     at = start(LEARN, "hospital")
-    press(at, "Next")
+    ui.press(at, "Next")
     files = {key: make().decode() for key, (_, make) in downloads.items() if "lesson" in key}
     assert set(files) == {
         "lesson-picture-data", "lesson-candidates-data", "lesson-records-data",
@@ -258,6 +219,6 @@ def test_the_numbers_behind_each_picture_can_be_had(start, downloads):
     assert "Mammal" in files["lesson-picture-data"] and "8.0" in files["lesson-candidates-data"]
     assert len(files["lesson-running-data"].splitlines()) == 5
     names = {key: name for key, (name, _) in downloads.items()}
-    press(at, "Next")
+    ui.press(at, "Next")
     later = {key: name for key, (name, _) in downloads.items()}
     assert names["lesson-picture-data"] != later["lesson-picture-data"]

@@ -1,18 +1,17 @@
 """The page Learn, two lessons side by side, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 
-from kanon.algorithms.catalogue import algorithm_named
+import pytest
+
 from kanon.base.formatting import percent
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.two_lessons import beside_of, two_of
+from kanon.studio.learn.two_lessons import two_of
 from kanon.teaching.lesson import written
-from kanon.teaching.presets import PRESETS, preset_for
+from kanon.teaching.presets import PRESETS
 from kanon.teaching.side_by_side import cost_so_far
-from support.dashboard import captions, choose, go, infos, press, texts, title, warnings, work
+from support.dashboard import captions, choose, go, infos, press, texts, warnings, work
 
 LEARN = "pages/learn.py"
 
@@ -99,39 +98,6 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
         assert settings.startswith(f"{PRESETS['hospital'].title}: 10 records"), "not the census"
 
 
-def test_to_change_a_side_leaves_the_other_one_where_it_is(start, monkeypatch):
-    at = start(LEARN, "hospital")
-    choose(at, "learn-table", "hospital")
-    compare(at)
-    for _ in range(3):
-        press(at, "Next")
-    assert positions(at, monkeypatch) == (3, 3)
-    for key, value in (
-        ("learn-strategy-beside", "t"),
-        ("learn-metric-beside", "ncp"),
-        ("learn-strategy", "s6"),
-        ("learn-metric", "llm"),
-        ("learn-algorithm", "gaa-small"),
-        ("learn-algorithm-beside", "kaca"),
-    ):
-        choose(at, key, value)
-        assert positions(at, monkeypatch) == (3, 3), key
-    # A search has steps of another kind: what is not changed stays, also on the way back.
-    choose(at, "learn-algorithm-beside", "mingen")
-    one, other = positions(at, monkeypatch)
-    assert one == 3 and other > 3
-    assert any("same share" in caption for caption in captions(at))
-    choose(at, "learn-algorithm-beside", "kaca")
-    assert positions(at, monkeypatch) == (3, 3)
-    assert any("units of their own" in caption for caption in captions(at)), "LLM and NCP"
-    choose(at, "learn-algorithm", "mingen")
-    assert positions(at, monkeypatch)[1] == 3
-    compare(at, on=False)
-    assert view_of(at).beside is None and view_of(at).table == "hospital"
-    (heading,) = [one.value for one in at.subheader if one.value.startswith("Step ")]
-    assert heading.startswith("Step 1"), "alone, the first one stays where it was"
-
-
 def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, monkeypatch):
     at = start(LEARN, "hospital")
     choose(at, "learn-table", "animals-m23")
@@ -154,26 +120,7 @@ def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, 
     assert infos(at) == ["Both sides are the same; choose something else for one of them."]
 
 
-def test_what_is_offered_beside_an_algorithm_comes_to_differ(start, monkeypatch):
-    at = start(LEARN, "hospital")
-    assert title(at)
-    for name in ("gaa", "kaca", "ola", "mdav"):
-        choose(at, "learn-algorithm", name)
-        choose(at, "learn-table", preset_for(algorithm_named(name)))
-        compare(at)
-        view, pair = view_of(at), pair_of(at, monkeypatch).pair
-        assert pair is not None and not infos(at) and not warnings(at), name
-        differ = [
-            getattr(view, each) != getattr(beside_of(view), each)
-            for each in ("algorithm", "strategy")
-        ]
-        assert sum(differ) + (pair.one.metric != pair.other.metric) == 1, "in one choice alone"
-        assert pair.parting is not None, name
-        press(at, "Last")
-        positions(at, monkeypatch)
-        compare(at, on=False)
-
-
+@pytest.mark.nightly
 def test_two_lessons_on_the_table_that_one_works_on(start, monkeypatch):
     at = start(LEARN, "census")
     choose(at, "learn-table", "own")

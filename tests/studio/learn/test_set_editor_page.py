@@ -1,7 +1,5 @@
 """An exercise set is made on the page Learn, driven by AppTest."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -151,6 +149,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     ]
 
 
+@pytest.mark.nightly
 def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     at = press(page, "Edit a copy of this set")
     assert set_of(view(at).draft).fingerprint == SET.fingerprint
@@ -175,22 +174,6 @@ def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
         assert view(at).draft["questions"] == []
     at = press(press(at, "Back to the set made before"), "Back to the set made before")
     assert len(view(at).draft["questions"]) == 8, "no set that was begun is lost"
-
-
-def test_columns_and_tables_come_and_go(page):
-    at = with_table(page)
-    at = press(at, "Add a column")
-    at = typed(at, "text_input", "2-name", "sex")
-    table = view(at).draft["tables"][0]
-    assert [column["name"] for column in table["columns"]] == ["race", "ill", "sex"]
-    assert records_of(table) == [(*record, "") for record in RECORDS]
-    at = press(at, "Remove column 2")
-    assert [column["name"] for column in view(at).draft["tables"][0]["columns"]] == ["race", "sex"]
-    at = press(at, "Animals \\(Viton et al\\. 2021\\)")
-    at = typed(at, "text_input", TABLE, "animals")
-    assert [each["name"] for each in view(at).draft["tables"]] == ["animals", "animals2"]
-    at = press(at, "Remove this table")
-    assert [each["name"] for each in view(at).draft["tables"]] == ["animals"]
 
 
 def test_records_of_my_own_table_are_marked_as_such(page, downloads, monkeypatch):

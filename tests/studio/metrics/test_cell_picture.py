@@ -1,7 +1,5 @@
 """The picture of a cell: the edges that are marked are those of its sum, by the definition."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

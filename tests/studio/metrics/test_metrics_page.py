@@ -1,7 +1,5 @@
 """The page Metrics, driven by AppTest: cost matrices, metrics of one's own, columns that count."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -12,23 +10,7 @@ from kanon.studio.metrics import page as metrics_page
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets.tree_edits import with_tree_drawn
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    HIERARCHIES,
-    METRICS_PAGE,
-    anonymised,
-    choose,
-    go,
-    line,
-    page_text,
-    press,
-    problems,
-    settled,
-    title,
-    upload,
-    work,
-)
+from support import dashboard as ui
 
 
 @pytest.fixture
@@ -44,7 +26,7 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def page(start, drawn):
-    return start(METRICS_PAGE, sample="animals-m23")
+    return start(ui.METRICS_PAGE, sample="animals-m23")
 
 
 def cells(drawn):
@@ -53,44 +35,36 @@ def cells(drawn):
 
 
 def mode(at, name):
-    at.button_group(key="costs-mode").set_value(name)
-    return go(at)
+    return ui.enter(at, at.button_group(key="costs-mode"), name)
 
 
 def look_at(at, column):
-    return choose(at, f"costs-column-{work(at).version}", column)
+    return ui.choose(at, f"costs-column-{ui.work(at).version}", column)
 
 
 def pick(at, end, node):
     """Choose one end of a cell in its list, by the number of its row."""
-    return choose(at, f"costs-cell-{end}-{work(at).version}", node)
+    return ui.choose(at, f"costs-cell-{end}-{ui.work(at).version}", node)
 
 
-# --- the worked matrix ------------------------------------------------------------------------
 MAMMAL_NODES = [("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
                 ("Cat", "Felid", 1), ("Lion", "Felid", 1)]  # fmt: skip
-MAMMALS = [
-    [0, 1, 4, 1, 4],
-    [1, 0, 4, 1, 4],
-    [4, 4, 0, 4, 4],
-    [0, 0, 3, 0, 3],
-    [0, 0, 0, 0, 0],
-]
+MAMMALS = [[0, 1, 4, 1, 4], [1, 0, 4, 1, 4], [4, 4, 0, 4, 4], [0, 0, 3, 0, 3], [0, 0, 0, 0, 0]]
 
 
 def upload_tree(at, column, values, entries):
     """Work on a table of one column with the hierarchy of these nodes, parents and weights."""
-    go(at, "pages/data.py")
-    upload(at, "values.csv", "\n".join([column, *values]).encode())
-    choose(at, f"role-{work(at).version}-0", "quasi-identifier")
+    ui.go(at, "pages/data.py")
+    ui.upload(at, "values.csv", "\n".join([column, *values]).encode())
+    ui.choose(at, f"role-{ui.work(at).version}-0", "quasi-identifier")
     made = Hierarchy.from_entries(entries)
-    at.session_state["kanon-work"] = with_tree_drawn(work(at), column, made)
-    go(at, METRICS_PAGE)
-    return choose(at, "costs-first", "custom")
+    at.session_state["kanon-work"] = with_tree_drawn(ui.work(at), column, made)
+    ui.go(at, ui.METRICS_PAGE)
+    return ui.choose(at, "costs-first", "custom")
 
 
 def shown_in_order(at, drawn, column, labels):
-    place = work(at).table.trees[column].node_of
+    place = ui.work(at).table.trees[column].node_of
     order = [place[label] for label in labels]
     return cells(drawn)[0][np.ix_(order, order)].tolist()
 
@@ -98,7 +72,7 @@ def shown_in_order(at, drawn, column, labels):
 def test_entropy_counts_the_records_of_the_table(start, drawn):
     """Four cats, two lions, two dogs: a cat among felids loses log2(6 / 4) bits."""
     at = upload_tree(start(), "race", ["Cat"] * 4 + ["Lion"] * 2 + ["Dog"] * 2, MAMMAL_NODES)
-    choose(at, "costs-first", "entropy")
+    ui.choose(at, "costs-first", "entropy")
     found = shown_in_order(at, drawn, "race", ["Cat", "Lion", "Dog", "Felid", "Mammal"])
     cat, lion, felid = np.log2(6 / 4), np.log2(6 / 2), np.log2(8 / 6)
     assert np.allclose(
@@ -111,9 +85,8 @@ def test_entropy_counts_the_records_of_the_table(start, drawn):
             [0, 0, 0, 0, 0],
         ],
     )
-    assert "log2(count(x′) / count(x))" in page_text(at) and "the records at a node" in page_text(
-        at
-    )
+    assert "log2(count(x′) / count(x))" in ui.page_text(at)
+    assert "the records at a node" in ui.page_text(at)
     assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.585", "2.000"]
 
 
@@ -123,14 +96,14 @@ def test_the_example_of_the_paper_is_shown_exactly_and_a_cell_lights_up_its_path
     order = ["Cat", "Lion", "Dog", "Felid", "Mammal"]
     assert shown_in_order(at, drawn, "race", order) == MAMMALS
     assert len(cells(drawn)[0]) == 5
-    labels = work(at).table.trees["race"].labels
+    labels = ui.work(at).table.trees["race"].labels
     pick(at, 0, labels.index("Cat"))
     pick(at, 1, labels.index("Dog"))
-    assert "Custom: Cat → Felid → Mammal: 1 + 3 = 4" in page_text(at)
+    assert "Custom: Cat → Felid → Mammal: 1 + 3 = 4" in ui.page_text(at)
     lit = [drawn["trees"][-1]["labels"][node] for node in drawn["trees"][-1]["lit"]]
     assert lit == ["Cat", "Felid", "Mammal"]
     pick(at, 0, labels.index("Mammal"))
-    assert "Custom: Mammal: 0" in page_text(at)
+    assert "Custom: Mammal: 0" in ui.page_text(at)
 
 
 def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
@@ -154,24 +127,23 @@ def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
     assert data["labels"][parent["f"]] == "*" and data["weights"][data["labels"].index("f")] == "7"
 
 
-# --- one, two, difference ---------------------------------------------------------------------
 def test_one_two_and_the_difference(page, drawn):
-    assert title(page) == "What does blurring cost?"
+    assert ui.title(page) == "What does blurring cost?"
     look_at(page, "race")
-    choose(page, "costs-first", "wllm")
-    held = work(page).table.trees["race"]
-    assert f"nl(root) = {held.n_leaves} values, h = {held.height}" in page_text(page)
-    assert "w1 = " in page_text(page)
-    assert "a leaf has none, nl = 0" in page_text(page)
-    choose(page, "costs-first", "general-loss")
-    assert "with nl(leaf) = 1" in page_text(page)
-    assert "nl counts the values that a node stands for" in page_text(page)
+    ui.choose(page, "costs-first", "wllm")
+    held = ui.work(page).table.trees["race"]
+    assert f"nl(root) = {held.n_leaves} values, h = {held.height}" in ui.page_text(page)
+    assert "w1 = " in ui.page_text(page)
+    assert "a leaf has none, nl = 0" in ui.page_text(page)
+    ui.choose(page, "costs-first", "general-loss")
+    assert "with nl(leaf) = 1" in ui.page_text(page)
+    assert "nl counts the values that a node stands for" in ui.page_text(page)
 
-    choose(page, "costs-first", "ncp")
+    ui.choose(page, "costs-first", "ncp")
     assert len(cells(drawn)) == 1
     one = cells(drawn)[0]
     mode(page, "two")
-    choose(page, "costs-second", "total")
+    ui.choose(page, "costs-second", "total")
     first, second = cells(drawn)
     assert first.tolist() == one.tolist() and first.tolist() != second.tolist()
     scales = [(trace.zmin, trace.zmax, trace.coloraxis) for trace in drawn["matrices"][-1].data]
@@ -179,72 +151,49 @@ def test_one_two_and_the_difference(page, drawn):
     mode(page, "difference")
     (apart,) = cells(drawn)
     assert apart == pytest.approx(first - second)
-    page.toggle(key="costs-share").set_value(True)
-    go(page)
-    assert work(page).view(MatrixView).share and not page.exception
+    ui.enter(page, page.toggle(key="costs-share"), True)
+    assert ui.work(page).view(MatrixView).share and not page.exception
 
-    column = work(page).table.quasi_identifiers[0]
+    column = ui.work(page).table.quasi_identifiers[0]
     for weight, other, counted in ((1, "4", {column: 4.0}), (4, "1", {})):
-        key = f"attribute-weight-{work(page).version}-0-{weight}"
-        page.text_input(key=key).set_value(other)
-        go(page)
-        assert plan_of(work(page)).algorithm.attribute_weights == counted
-        assert (f"counts: {column} × 4" in line(page)) == bool(counted)
+        key = f"attribute-weight-{ui.work(page).version}-0-{weight}"
+        ui.enter(page, page.text_input(key=key), other)
+        assert plan_of(ui.work(page)).algorithm.attribute_weights == counted
+        assert (f"counts: {column} × 4" in ui.line(page)) == bool(counted)
 
 
-def test_a_large_hierarchy_is_shown_by_groups_with_a_way_in(start, drawn):
-    at = start("pages/data.py")
-    codes = "\n".join(f"{n:05d},F" for n in range(10_000, 10_600))
-    upload(at, "codes.csv", f"code,sex\n{codes}\n".encode())
-    choose(at, f"role-{work(at).version}-0", "quasi-identifier")
-    choose(at, f"hierarchy-{work(at).version}-0-builder", "mask")
-    go(at, METRICS_PAGE)
-    look_at(at, "code")
-    assert len(cells(drawn)[0]) <= 200
-    key = f"costs-focus-{work(at).version}-code"
-    groups = at.selectbox(key=key).options
-    small = next(name for name in work(at).table.trees["code"].labels[600:] if name == "1000*")
-    assert groups[0] == "*"
-    choose(at, key, small)
-    assert len(cells(drawn)[0]) == 11
-
-
-# --- a metric of one's own --------------------------------------------------------------------
 def compose(at, name, intermediate="levels", multiplier="w2"):
-    choose(at, "compose-intermediate", intermediate)
-    choose(at, "compose-multiplier", multiplier)
-    at.text_input(key=f"compose-name-{len(work(at).settings.composed)}").set_value(name)
-    return press(at, "Keep it")
+    ui.choose(at, "compose-intermediate", intermediate)
+    ui.choose(at, "compose-multiplier", multiplier)
+    at.text_input(key=f"compose-name-{len(ui.work(at).settings.composed)}").set_value(name)
+    return ui.press(at, "Keep it")
 
 
 def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
-    choose(page, "compose-intermediate", "leaves-normalised")
-    choose(page, "compose-multiplier", "w2")
-    assert "which is NLLM." in page_text(page)
+    ui.choose(page, "compose-intermediate", "leaves-normalised")
+    ui.choose(page, "compose-multiplier", "w2")
+    assert "which is NLLM." in ui.page_text(page)
     compose(page, "mine")
-    assert problems(page) == []
-    assert "ω(x, x′) = ((level(x′) − level(x)) / (h − 1)) · w2" in page_text(page)
-    choose(page, "costs-first", "mine")
-    go(page, ANONYMISE)
-    choose(page, "run-metric", "mine")
-    at = anonymised(page)
-    assert work(at).findings.result.prepared.plan.metric.name == "mine"
-    content = json.loads(plan_of(work(at)).to_json())
+    assert ui.problems(page) == []
+    assert "ω(x, x′) = ((level(x′) − level(x)) / (h − 1)) · w2" in ui.page_text(page)
+    ui.choose(page, "costs-first", "mine")
+    ui.go(page, ui.ANONYMISE)
+    ui.choose(page, "run-metric", "mine")
+    at = ui.anonymised(page)
+    assert ui.work(at).findings.result.prepared.plan.metric.name == "mine"
+    content = json.loads(plan_of(ui.work(at)).to_json())
     assert content["metrics"] == {"mine": {"intermediate": "levels", "multiplier": "w2"}}
-    go(at, COMPARE)
+    ui.go(at, ui.COMPARE)
     assert "mine" in at.button_group(key="compare-metrics").options
     at.button_group(key="compare-metrics").set_value(["ncp", "mine"])
-    settled(press(go(at), "Compare"))
-    assert len(work(at).findings.comparison.comparison.lines) == 2
-    go(at, HIERARCHIES)
-    assert "Weights: mine" in at.selectbox(key=f"tree-shown-{work(at).version}").options
-    go(at, METRICS_PAGE)
-    press(at, "Remove")
-    assert work(at).settings.metric == "nllm" and work(at).findings.comparison is None
+    ui.settled(ui.press(ui.go(at), "Compare"))
+    assert len(ui.work(at).findings.comparison.comparison.lines) == 2
+    ui.go(at, ui.HIERARCHIES)
+    assert "Weights: mine" in at.selectbox(key=f"tree-shown-{ui.work(at).version}").options
+    ui.go(at, ui.METRICS_PAGE)
+    ui.press(at, "Remove")
+    assert ui.work(at).settings.metric == "nllm" and ui.work(at).findings.comparison is None
     compose(at, "**![x](http://a.b)**")
-    assert problems(at) == []
+    assert ui.problems(at) == []
     assert "http://" not in " ".join(one.value for one in at.markdown), "a name is text"
-    go(at, ANONYMISE)
-
-
-# --- columns that count more ------------------------------------------------------------------
+    ui.go(at, ui.ANONYMISE)

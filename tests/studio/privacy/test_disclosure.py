@@ -16,14 +16,12 @@ from kanon.charts.privacy import (
     Series,
     distribution_chart,
     distribution_table,
-    level_chart,
 )
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
-from kanon.measures.along import Curves, Points, levels_along
+from kanon.measures.along import Curves
 from kanon.metrics import metric_named
-from kanon.privacy.model import rounded
 from kanon.sensitive import Sensitive
 from kanon.studio.privacy.attacker import somebody
 from kanon.studio.privacy.disclosure import (
@@ -130,16 +128,6 @@ def test_nearly_certain_does_not_look_certain():
     assert round_levels(LEVELS["alpha"], sensitive).tolist() == [99.9, 100]
 
 
-def test_the_list_and_the_big_numbers_are_rounded_alike():
-    """The worst class of the list has the number that stands over it, digit by digit."""
-    _, table = worst_classes(release("aaab", "aab", "abcd"), "ill", "t_variational", ())
-    sensitive = release("aaab", "aab", "abcd").sensitive[0]
-    t = rounded(float(LEVELS["t_variational"].each(sensitive).max()), up=True)
-    assert f"{table['t ↓'].max():g}" == t
-    l = rounded(float(LEVELS["entropy_l"].each(sensitive).min()), up=False)  # noqa: E741
-    assert f"{table['l ↑'].min():g}" == l
-
-
 @examples(60)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30),
@@ -161,17 +149,6 @@ def test_a_distribution_loses_no_record(counts, most, numeric):
         found, Series("table", "#000000"), [Series("class", AFTER_COLOUR)], "t", "share"
     )
     assert list(figure.data[0].x) == found["class, %"].tolist()
-
-
-def test_a_level_chart_has_its_cursor_and_its_end():
-    one = np.array([0.0, 1.0])
-    curves = Curves(np.array([2, 10]), one, {}, one, one, one, {"ill": np.array([1.0, 3.0])},
-                    {"ill": np.array([1.2, 0.0])})  # fmt: skip
-    figure = level_chart(curves, np.array([1.0, 3.0]), 2, 1.0, "title", "l", 3.0, best=3.0)
-    assert list(figure.data[0].x) == [2, 3, 4, 5, 6, 7, 8, 9, 10], "a dot for every k"
-    assert list(figure.data[0].y) == [1] + 8 * [3] and figure.data[0].mode == "lines+markers"
-    assert list(figure.data[1].x) == [2]
-    assert figure.layout.xaxis.type == "log" and len(figure.layout.shapes) == 2
 
 
 def curves_of(*min_k):
@@ -215,16 +192,6 @@ def test_a_cost_that_is_not_quite_nothing_does_not_look_like_it():
         table, Series("table", "#000000"), [Series("class", AFTER_COLOUR)], "t", "share"
     )
     assert [text.strip() for text in bars.data[1].text] == ["> 99.9 %", "< 0.1 %"]
-
-
-def test_where_only_some_k_were_computed_nothing_is_drawn_between_them():
-    points = Points({"k": np.array([2, 9]), "entropy_l": np.array([1.0, 2.0]),
-                     "t_norm1": np.array([1.2, 0.4])})  # fmt: skip
-    diverse, distance = levels_along(points, "ill", ["ill"])
-    assert diverse.tolist() == [1, 2] and distance.tolist() == [0.6, 0.2], "total variation"
-    figure = level_chart(points, diverse, 9, 2.0, "title", "l", 3.0)
-    assert figure.data[0].mode == "markers" and list(figure.data[0].x) == [2, 9]
-    assert len(figure.layout.shapes) == 1
 
 
 def test_who_stands_out_is_unique_by_what_is_known_if_anybody_is():

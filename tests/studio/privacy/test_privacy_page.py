@@ -1,44 +1,15 @@
 """The page Privacy, driven by AppTest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
 
 import kanon.measures.linkage
-from kanon.base.formatting import thin
-from kanon.measures.linkage import matching
-from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.studio.privacy import attack_panel
 from kanon.studio.privacy.attacker import PrivacyView
-from support.dashboard import (
-    ANONYMISE,
-    DATA,
-    OUTDATED,
-    PEOPLE,
-    WORK,
-    anonymised,
-    as_bytes,
-    button,
-    captions,
-    chart_titles,
-    choose,
-    frame_metric,
-    give_role,
-    go,
-    numbers,
-    press,
-    problems,
-    settled,
-    texts,
-    title,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 PRIVACY = "pages/privacy.py"
@@ -47,23 +18,21 @@ NOT_SENSITIVE = "No column is sensitive yet"
 
 
 def said(at, beginning):
-    (found,) = [text for text in texts(at) if text.startswith(beginning)]
+    (found,) = [text for text in ui.texts(at) if text.startswith(beginning)]
     return found
 
 
 def to_k(at, k):
-    at.select_slider(key="privacy-k").set_value(k)
-    return go(at)
+    return ui.enter(at, at.select_slider(key="privacy-k"), k)
 
 
 def fact(at, place):
     """The key of the control for what is known of the quasi-identifier at that place."""
-    return f"privacy-fact-{work(at).version}-{place}"
+    return f"privacy-fact-{ui.work(at).version}-{place}"
 
 
 def know(at, *columns):
-    at.multiselect(key=f"privacy-known-{work(at).version}").set_value([*columns])
-    return go(at)
+    return ui.enter(at, at.multiselect(key=f"privacy-known-{ui.work(at).version}"), [*columns])
 
 
 def classes_shown(at):
@@ -71,49 +40,47 @@ def classes_shown(at):
 
 
 def upload_people(at, table, name="people.csv"):
-    key = f"privacy-population-{work(at).version}-{work(at).view(PrivacyView).uploads}"
-    content = table if isinstance(table, bytes) else as_bytes(table, "csv")
-    at.file_uploader(key=key).set_value((name, content, "text/csv"))
-    return go(at)
+    key = f"privacy-population-{ui.work(at).version}-{ui.work(at).view(PrivacyView).uploads}"
+    content = table if isinstance(table, bytes) else ui.as_bytes(table, "csv")
+    return ui.enter(at, at.file_uploader(key=key), (name, content, "text/csv"))
 
 
 def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     """At k = 4 there are [F, Mammal] and [M, Felid], four records each."""
-    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
-    assert title(at) == "What can still be found out about someone?"
-    assert not problems(at) and not warnings(at) and len(at.get("plotly_chart")) == 4
-    found = numbers(at)
+    at = ui.go(ui.anonymised(start(sample="animals-m23")), PRIVACY)
+    assert ui.title(at) == "What can still be found out about someone?"
+    assert not ui.problems(at) and not ui.warnings(at) and len(at.get("plotly_chart")) == 4
+    found = ui.numbers(at)
     # Of four records two have the same disease: l = exp(1.5 ln 2) = 2.83 of at most 5.04.
     assert found["Worst l, disease"].startswith("2.82 of ")
     assert found["Surest guess"] == "50.0 %"
     assert found["Different values"] == "3 of 5"
     assert found["Highest risk"] == found["Mean risk"] == "25.0 %"
     assert found["Risk above 1/5"] == "100.0 %" and found["Unique records"] == "0, before 0"
-    assert "2 of 4 records have the same disease" in " ".join(texts(at))
+    assert "2 of 4 records have the same disease" in " ".join(ui.texts(at))
     listed = classes_shown(at)
     assert listed.value["records"].tolist() == [4, 4]
     assert sorted(listed.value["race"]) == ["Felid", "Mammal"]
-    how = " ".join(texts(at))
+    how = " ".join(ui.texts(at))
     assert "exp(−Σ p ln p)" in how and "Linkage attack" in how and "1/4 = 0.2500" in how
-    assert not [text for text in texts(at) if "anonymous" in text or " safe" in text]
+    assert not [text for text in ui.texts(at) if "anonymous" in text or " safe" in text]
 
     for row, label in enumerate(listed.value["race"].tolist()):
         at.session_state[listed.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-        go(at)
-        (heading,) = [text for text in texts(at) if " — " in text]
+        ui.go(at)
+        (heading,) = [text for text in ui.texts(at) if " — " in text]
         assert label in heading
         _, after, before = (one.value for one in at.dataframe)
         assert set(after["race"]) == {label} and len(after) == len(before) == 4
         assert "name" not in after and "name" not in before, "identifiers are not shown"
 
-    assert work(at).view(PrivacyView).threshold == THRESHOLD
-    at.select_slider(key="privacy-threshold").set_value(1 / 4)
-    go(at)
-    assert numbers(at)["Risk above 1/4"] == "0.0 %"
+    assert ui.work(at).view(PrivacyView).threshold == THRESHOLD
+    ui.enter(at, at.select_slider(key="privacy-threshold"), 1 / 4)
+    assert ui.numbers(at)["Risk above 1/4"] == "0.0 %"
 
-    assert work(at).view(PrivacyView).known is None
-    choose(at, fact(at, 0), "F")
-    choose(at, fact(at, 1), "Lion")
+    assert ui.work(at).view(PrivacyView).known is None
+    ui.choose(at, fact(at, 0), "F")
+    ui.choose(at, fact(at, 1), "Lion")
     assert said(at, "**Before:**") == (
         "**Before:** 2 records match, and all say the same: the attacker is certain of “Cold”."
     )
@@ -130,56 +97,22 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     assert "8 records match" in said(at, "**Before:**") and "nothing" in said(at, "**Everybody")
     know(at, "gender", "race")
     assert at.selectbox(key=fact(at, 1)).value == "Lion", "it is the same person still"
-    choose(at, fact(at, 1), "Cat")
+    ui.choose(at, fact(at, 1), "Cat")
     assert "no record matches" in said(at, "**Before:**")
     assert "4 records match" in said(at, "**After:**"), "a release can suggest who is not there"
 
 
 def test_a_table_without_a_sensitive_column(start):
-    at = go(anonymised(start(sample="animals-v21")), PRIVACY)
+    at = ui.go(ui.anonymised(start(sample="animals-v21")), PRIVACY)
     assert [one.value for one in at.info if NOT_SENSITIVE in one.value]
-    assert "Highest risk" in numbers(at) and "Surest guess" not in numbers(at)
+    assert "Highest risk" in ui.numbers(at) and "Surest guess" not in ui.numbers(at)
     assert not at.get("plotly_chart") and not at.dataframe
     assert "match" in said(at, "**Before:**")
     assert "best guess" not in said(at, "**Everybody")
 
 
-def test_a_large_table_has_its_worst_classes_and_its_persons(start):
-    at = anonymised(start(sample="census"))
-    both = ["Worst l, health", "Worst t, health"]
-    there = [numbers(at)[name] for name in both]
-    go(at, PRIVACY)
-    assert [numbers(at)[name] for name in both] == there
-    l, t = (text.split(" of ")[0] for text in there)  # noqa: E741
-    titles = chart_titles(at)
-    assert f"l = {l} of 4.24" in titles[0] and f"t = {t} of 1" in titles[1]
-    assert f"{classes_shown(at).value['l ↑'].min():g}" == l
-
-    classes = work(at).findings.result.prepared.classes
-    seen = set()
-    for _ in range(4):
-        press(at, "Take a random record")
-        person = work(at).view(PrivacyView).person
-        seen.add(tuple(person.items()))
-        known = {name: person[name] for name in classes.attributes[:3]}
-        assert matching(classes, known).records == 1, "one that stands out is preferred"
-        assert matching(classes, person).records >= 1
-        assert "1 record matches" in said(at, "**Before:**")
-        shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
-        assert shown == list(person.values())[:3]
-    assert len(seen) > 1
-
-    to_k(at, 2)
-    table = classes_shown(at).value
-    assert len(table) == 500 and (table["l ↑"] == 1).all()
-    assert any("the 500 worst are listed" in text for text in captions(at))
-    to_k(at, 30_000)
-    _, after, before = (one.value for one in at.dataframe)
-    assert len(after) == len(before) == 200
-
-
 def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
-    at = go(anonymised(start()), PRIVACY)
+    at = ui.go(ui.anonymised(start()), PRIVACY)
     asked = []
     real = kanon.measures.linkage.linkage
 
@@ -198,98 +131,85 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
 
 
 def test_a_release_is_made_looked_at_and_outdated(start):
-    at = go(start(), PRIVACY)
+    at = ui.go(start(), PRIVACY)
     assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
-    settled(press(at, "Anonymise"))
+    ui.settled(ui.press(at, "Anonymise"))
     assert not at.info and at.get("plotly_chart")
-    assert work(at).findings.result is not None
+    assert ui.work(at).findings.result is not None
 
     at.multiselect(key="privacy-extra").set_value(
         ["delta", "basic_beta", "recursive_c", "distinct_l"]
     )
-    table = classes_shown(go(at)).value
+    table = classes_shown(ui.go(at)).value
     assert {"δ ↓", "basic β ↓", "recursive c for l = 2 ↓", "values ↑"} <= set(table.columns)
-    choose(at, "privacy-by", "t_variational")
+    ui.choose(at, "privacy-by", "t_variational")
     t = classes_shown(at).value["t ↓"].to_numpy()
     assert (np.diff(t) <= 0).all()
     by = at.selectbox(key="privacy-by").options
     assert not [one for one in by if "ordered" in one], "diseases have no order"
-    assert work(at).view(PrivacyView).extra, "what was chosen stays"
+    assert ui.work(at).view(PrivacyView).extra, "what was chosen stays"
 
-    before = numbers(at)
+    before = ui.numbers(at)
     to_k(at, 10)
-    assert work(at).settings.k == 10 and not work(at).running
-    found = numbers(at)
+    assert ui.work(at).settings.k == 10 and not ui.work(at).running
+    found = ui.numbers(at)
     assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
     most = found["Worst l, disease"].split(" of ")
     assert most[0] == most[1], "one class is the whole table"
     assert found["Worst t, disease"] == "0 of 1"
-    assert go(go(at, ANONYMISE), PRIVACY).select_slider(key="privacy-k").value == 10
+    assert ui.go(ui.go(at, ui.ANONYMISE), PRIVACY).select_slider(key="privacy-k").value == 10
 
-    choose(at, frame_metric(at), "llm")
-    assert any(OUTDATED in text for text in warnings(at)) and numbers(at), "it stays readable"
-    settled(press(at, "Anonymise"))
-    assert not warnings(at)
-    give_role(go(at, DATA), "disease", "insensitive")
-    go(at, PRIVACY)
-    assert any(OUTDATED in text for text in warnings(at)), "it has to be run anew"
-    assert "Surest guess" not in numbers(at)
-    settled(press(at, "Anonymise"))
-    assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
+    ui.choose(at, ui.frame_metric(at), "llm")
+    assert any(ui.OUTDATED in text for text in ui.warnings(at))
+    assert ui.numbers(at), "it stays readable"
+    ui.settled(ui.press(at, "Anonymise"))
+    assert not ui.warnings(at)
+    ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
+    ui.go(at, PRIVACY)
+    assert any(ui.OUTDATED in text for text in ui.warnings(at)), "it has to be run anew"
+    assert "Surest guess" not in ui.numbers(at)
+    ui.settled(ui.press(at, "Anonymise"))
+    assert not ui.warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
 
 
 def test_a_population_stands_behind_its_table_and_no_other(start):
-    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
+    at = ui.go(ui.anonymised(start(sample="animals-m23")), PRIVACY)
     table = pd.DataFrame(
         {"race": ["Lion", "Dog", "Cat", "Cow"] * 8, "gender": ["F", "F", "M", "F"] * 8}
     )
     upload_people(at, table)
     # [F, Mammal]: lions, dogs and cows, 24. [M, Felid]: 8 cats.
-    assert numbers(at)["Journalist, highest"] == "12.5 %"
-    assert numbers(at)["Marketer"] == "8.3 %", "(4/24 + 4/8) / 8"
-    assert any("8 of them have a value that no hierarchy holds" in text for text in captions(at))
+    assert ui.numbers(at)["Journalist, highest"] == "12.5 %"
+    assert ui.numbers(at)["Marketer"] == "8.3 %", "(4/24 + 4/8) / 8"
+    assert any("8 of them have a value that no hierarchy holds" in text for text in ui.captions(at))
     upload_people(at, table.drop(table.index[7::4]))
-    assert any("25 people. 1 of them has a value" in text for text in captions(at))
-    press(at, "Forget it")
-    assert "Marketer" not in numbers(at) and work(at).purpose.population is None
+    assert any("25 people. 1 of them has a value" in text for text in ui.captions(at))
+    ui.press(at, "Forget it")
+    assert "Marketer" not in ui.numbers(at) and ui.work(at).purpose.population is None
 
-    press(at, "Take a random record")
+    ui.press(at, "Take a random record")
     upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
-    assert work(at).purpose.population is not None
-    with_people(go(at, DATA))
-    assert not work(at).view(PrivacyView).person and work(at).purpose.population is None
-    go(at, PRIVACY)
-    assert any(NOTHING_YET in one.value for one in at.info) or work(at).findings.result is None
-    assert button(at, "Anonymise")
-
-
-def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
-    at = start()
-    asked = with_fields(work(at), models=(EntropyLDiversity(2, "disease"),))
-    at.session_state[WORK] = asked
-    go(anonymised(at), PRIVACY)
-    known = work(at).findings.result.solution.known
-    assert known and at.select_slider(key="privacy-k").options == [thin(k) for k in known]
-    found = numbers(at)
-    assert float(found["Worst l, disease"].split(" of ")[0]) >= 2
-    assert found["Surest guess"] == "50.0 %" and any(
-        "finished by itself" in x for x in captions(at)
-    )
-    to_k(at, known[-1])
-    assert not problems(at) and not warnings(at)
+    assert ui.work(at).purpose.population is not None
+    ui.with_people(ui.go(at, ui.DATA))
+    assert not ui.work(at).view(PrivacyView).person and ui.work(at).purpose.population is None
+    ui.go(at, PRIVACY)
+    assert any(NOTHING_YET in one.value for one in at.info) or ui.work(at).findings.result is None
+    assert ui.button(at, "Anonymise")
 
 
 def test_names_and_values_from_a_table_are_no_markdown(start):
     picture = "![x](http://a.b)"
-    table = PEOPLE.rename(columns={"disease": picture, "sex": "*sex*", "zip": "[zip](http://a.b)"})
+    table = ui.PEOPLE.rename(
+        columns={"disease": picture, "sex": "*sex*", "zip": "[zip](http://a.b)"}
+    )
     table[picture] = [f"{picture}{i % 3}" for i in range(12)]
-    at = with_people(start(page=DATA), table)
-    give_role(at, picture, "sensitive")
-    give_role(at, "*sex*", "sensitive")
-    go(anonymised(at), PRIVACY)
+    at = ui.with_people(start(page=ui.DATA), table)
+    ui.give_role(at, picture, "sensitive")
+    ui.give_role(at, "*sex*", "sensitive")
+    ui.go(ui.anonymised(at), PRIVACY)
     for focus in (picture, "*sex*"):
-        choose(at, "privacy-sensitive", focus)
-        assert work(at).focus == focus
+        ui.choose(at, "privacy-sensitive", focus)
+        assert ui.work(at).focus == focus
         shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
         shown += [one.label for one in (*at.selectbox, *at.metric)]
         shown += [one.proto.help for one in at.metric]
@@ -303,24 +223,25 @@ def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("cached for everybody")
 
-    at = anonymised(start())
+    at = ui.anonymised(start())
     monkeypatch.setattr(st, "cache_data", refuse)
-    go(at, PRIVACY)
-    press(at, "Take a random record")
-    upload_people(at, PEOPLE.head(0))
-    assert problems(at)
+    ui.go(at, PRIVACY)
+    ui.press(at, "Take a random record")
+    upload_people(at, ui.PEOPLE.head(0))
+    assert ui.problems(at)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])
 def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k):
     """Other k are run beside; where all records are suppressed, no class has an l."""
     at = start(sample="hospital")
-    choose(at, "run-algorithm", algorithm)
-    session = at.session_state[WORK]
-    at.session_state[WORK] = with_fields(session, k=k, suppression=1.0)
-    anonymised(go(at))
-    assert np.isnan(work(at).findings.result.solution.curves.numbers["min_k"]).any()
-    go(at, PRIVACY)
-    for other in work(at).findings.result.solution.curves.numbers["k"].tolist():
+    ui.choose(at, "run-algorithm", algorithm)
+    session = at.session_state[ui.WORK]
+    at.session_state[ui.WORK] = with_fields(session, k=k, suppression=1.0)
+    ui.anonymised(ui.go(at))
+    assert np.isnan(ui.work(at).findings.result.solution.curves.numbers["min_k"]).any()
+    ui.go(at, PRIVACY)
+    for other in ui.work(at).findings.result.solution.curves.numbers["k"].tolist():
         to_k(at, other)
         assert not at.exception

@@ -1,13 +1,9 @@
 """The page Report: texts, the form, the report from a worker, the same as the command line's."""
 
-from __future__ import annotations
-
-import datetime
 import hashlib
 import json
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,39 +12,18 @@ from kanon.base.progress import no_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-from kanon.report.rendering import rendered
-from kanon.report.words import ASKED, LONGEST, Words
-from kanon.schema import Role
+from kanon.report.words import ASKED, LONGEST
 from kanon.sources.addresses import Address
-from kanon.studio.jobs.reporting import make_report, origin_of
 from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.report.report_request import form_of, plan_of_report
+from kanon.studio.report.report_request import plan_of_report
 from kanon.studio.report.state import ReportView
-from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.parts import TEXT_TITLES
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project
-from support.dashboard import (
-    DATA,
-    PEOPLE,
-    WORK,
-    anonymised,
-    button,
-    captions,
-    choose,
-    give_role,
-    go,
-    press,
-    problems,
-    settled,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 REPORT = "pages/report.py"
-DAY = datetime.date(2026, 1, 31)
 MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 HOSTILE = "<script>window.harmed=1</script> **b** $x$ ![x](http://a.invalid/b.png) {{ 7*7 }}"
 OLD = "Settings have changed since this was made; press Make the report to renew it."
@@ -66,17 +41,15 @@ def field_of(at, name):
 
 
 def type_text(at, name, text):
-    field_of(at, name).set_value(text)
-    return go(at)
+    return ui.enter(at, field_of(at, name), text)
 
 
 def choose_form(at, public):
-    at.segmented_control(key="report-public").set_value(public)
-    return go(at)
+    return ui.enter(at, at.segmented_control(key="report-public"), public)
 
 
 def made(at):
-    return settled(press(at, "Make the report"))
+    return ui.settled(ui.press(at, "Make the report"))
 
 
 def verdicts(at):
@@ -85,8 +58,7 @@ def verdicts(at):
 
 
 def with_preview(at):
-    at.toggle(key="report-preview").set_value(True)
-    return go(at)
+    return ui.enter(at, at.toggle(key="report-preview"), True)
 
 
 def previews(at):
@@ -100,7 +72,13 @@ def same_but_for_the_day(one, other):
     return MADE.sub(b"", one) == MADE.sub(b"", other)
 
 
-@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
+@pytest.mark.parametrize(
+    "public",
+    [
+        pytest.param(False, id="internal", marks=pytest.mark.nightly),
+        pytest.param(True, id="public"),
+    ],
+)
 def test_the_command_that_is_shown_makes_the_same_report(
     start, downloads, tmp_path, monkeypatch, public
 ):
@@ -116,7 +94,7 @@ def test_the_command_that_is_shown_makes_the_same_report(
         "csv", "html", "json", "plan", "words"
     )  # fmt: skip
     assert sorted(files) == [f"report-{each}" for each in expected]
-    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
+    (tmp_path / "hospital.csv").write_bytes(ui.work(at).table.content)
     monkeypatch.chdir(tmp_path)
     (shown,) = at.code
     python, _, module, *given = shlex.split(shown.value)
@@ -130,45 +108,29 @@ def test_the_command_that_is_shown_makes_the_same_report(
         assert files["report-csv"].startswith(b'"measure","column","before","after"')
 
 
-@pytest.mark.adult
 @pytest.mark.nightly
-def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
-    session = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    for column in session.table.roles:  # as in the papers
-        session = with_role(session, column, Role.QUASI_IDENTIFIER)
-    plan = plan_of_report(session)
-    path, out = tmp_path / "plan.json", tmp_path / "report.html"
-    path.write_text(plan.to_json(), "utf-8")
-    assert main(["report", str(path), "--table", str(adult_path), "--out", str(out)]) == 0
-    content, name = plan.model_dump(mode="json"), session.table.file.name
-    report = make_report(no_progress, content, session.table.records, name, origin_of(session), DAY)
-    assert report.records == 30_162 and len(report.hierarchies) == 9
-    page = rendered(form_of(session, report, Words()))
-    assert same_but_for_the_day(page, out.read_bytes())
-
-
 def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
     start, downloads, tmp_path, monkeypatch
 ):
     at = made(start(REPORT))
     made(at)
-    assert work(at).findings.reported.last is None, "none was downloaded"
+    assert ui.work(at).findings.reported.last is None, "none was downloaded"
     first = downloads["report-html"][1]()
     assert b"This is the first report" in first == downloads["report-html"][1]()
-    assert len(work(at).kept.reports) == 1, "the same one once"
+    assert len(ui.work(at).kept.reports) == 1, "the same one once"
 
-    before = work(at)
+    before = ui.work(at)
     fresh = opened_project(sample_work("hospital"), saved_project(before).encode())
     assert fresh.kept.reports == before.kept.reports
     older = json.loads(saved_project(before))
     del older["reports"]
     assert opened_project(before, json.dumps(older).encode()).kept.reports == []
 
-    k = work(at).settings.k
+    k = ui.work(at).settings.k
     at.number_input(key="report-k").set_value(k + 1)
-    made(go(at))
+    made(ui.go(at))
     said = f"k: {k} records → {k + 1} records"
-    assert said in work(at).findings.reported.changes
+    assert said in ui.work(at).findings.reported.changes
     assert said in " ".join(one.value for one in at.markdown).replace("\\", "")
 
     for key in ("html", "plan", "last"):
@@ -177,8 +139,8 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         if key == "html":
             second = content
-    assert len(work(at).kept.reports) == 2
-    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
+    assert len(ui.work(at).kept.reports) == 2
+    (tmp_path / "hospital.csv").write_bytes(ui.work(at).table.content)
     monkeypatch.chdir(tmp_path)
     (shown,) = at.code
     assert main(shlex.split(shown.value)[3:]) == 0
@@ -200,28 +162,28 @@ def test_a_project_with_wrong_reports_or_texts_is_refused_in_a_sentence(key, giv
     assert caught.value.sentence.startswith(f"The project file: {sentence}")
 
 
+@pytest.mark.nightly
 def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_path, monkeypatch):
-    at = anonymised(start())
+    at = ui.anonymised(start())
     plans = {name for name, _ in downloads.values() if name.startswith("plan-k")}
-    choose(at, "download-form", "excel")
+    ui.choose(at, "download-form", "excel")
     name, make = downloads["download-release"]
     (tmp_path / name).write_bytes(make())
-    made(choose_form(go(at, REPORT), public=True))
+    made(choose_form(ui.go(at, REPORT), public=True))
     report, plan = downloads["report-html"], downloads["report-plan"]
     assert {plan[0]} == plans, "the same plan has the same name on every page"
     content = report[1]()
     assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest().encode() in content
     assert b"Release: the bytes of its CSV (&#39;;&#39;, UTF-8-SIG)" in content
     (tmp_path / plan[0]).write_text(plan[1](), "utf-8")
-    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
+    (tmp_path / "hospital.csv").write_bytes(ui.work(at).table.content)
     monkeypatch.chdir(tmp_path)
     (shown,) = at.code
     assert f"--release {name}" in shown.value and main(shlex.split(shown.value)[3:]) == 0
     assert same_but_for_the_day(content, Path("report.html").read_bytes())
 
-    at.multiselect(key="report-publish").set_value(["alteration"])
-    go(at)
-    done = work(at).findings.reported
+    ui.enter(at, at.multiselect(key="report-publish"), ["alteration"])
+    done = ui.work(at).findings.reported
     assert json.loads(downloads["report-json"][1]())["published"] == {
         "Alteration": f"{done.measures['alteration']['nllm']:.1f} %, NLLM"
     }
@@ -246,69 +208,55 @@ def test_a_report_is_made_read_and_outdated(start):
     assert any("- Everybody looks like at least 1 other" in one.value for one in at.markdown)
     (table,) = at.table
     assert table.value["Verdict"].tolist() == ["met"]
-    (inside,) = [one for one in captions(at) if one.startswith("In it: ")]
+    (inside,) = [one for one in ui.captions(at) if one.startswith("In it: ")]
     assert "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases considered" in inside
     assert previews(at) == [] and len(previews(with_preview(at))) == 1
 
-    first = work(at).findings.reported
+    first = ui.work(at).findings.reported
     choose_form(type_text(at, "title", "Ten patients"), public=True)
-    assert warnings(at) == [] and work(at).findings.reported is first, "they need no new report"
+    assert ui.warnings(at) == []
+    assert ui.work(at).findings.reported is first, "they need no new report"
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
-    assert not [one for one in captions(at) if one.startswith("In it: ")]
-    assert work(choose_form(at, None)).view(ReportView).public, "clicked once more, it stays"
+    assert not [one for one in ui.captions(at) if one.startswith("In it: ")]
+    assert ui.work(choose_form(at, None)).view(ReportView).public, "clicked once more, it stays"
     verdict = verdicts(type_text(at, "title", ""))[0]
     assert verdict.startswith("Release of 10 records."), "the name of the file is not published"
     at.toggle(key="report-preview").set_value(False)
-    assert previews(go(at)) == []
+    assert previews(ui.go(at)) == []
 
-    for key, value in (("report-k", 3), (f"frame-metric-{work(at).settings.metric}", "ncp")):
-        first = work(at).findings.reported
+    for key, value in (("report-k", 3), (f"frame-metric-{ui.work(at).settings.metric}", "ncp")):
+        first = ui.work(at).findings.reported
         (at.number_input if key == "report-k" else at.selectbox)(key=key).set_value(value)
-        go(at)
-        assert warnings(at)[0].startswith(OLD) and work(at).findings.reported is first
+        ui.go(at)
+        assert ui.warnings(at)[0].startswith(OLD) and ui.work(at).findings.reported is first
         labels = [one.label for one in at.get("download_button")]
         assert "Report of the old settings" in labels and "Report" not in labels
         made(at)
-        assert warnings(at) == [] and work(at).findings.reported is not first
+        assert ui.warnings(at) == [] and ui.work(at).findings.reported is not first
 
 
 # --- what stands in the way -------------------------------------------------------------------
-def test_a_column_without_a_usable_hierarchy_is_named(start):
-    at = with_people(start(DATA))
-    give_role(at, "age", "quasi-identifier")
-    go(at, "pages/hierarchies.py")
-    at.session_state[WORK] = with_fields(
-        work(at),
-        choices={
-            **work(at).table.choices,
-            "age": replace(work(at).table.choices["age"], plan=None),
-        },
-    )
-    go(at, REPORT)
-    assert "'age' has no usable hierarchy yet." in [one.replace("\\", "") for one in warnings(at)]
-    press(at, "Make the report")
-    assert problems(at) == ["'age' has no usable hierarchy yet; see the page Hierarchies."]
 
 
 def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
     at = type_text(start(REPORT), "purpose", "Teaching")
     model = DistinctLDiversity(column="disease", l=9)
-    at.session_state[WORK] = with_fields(work(at), models=(model,))
-    made(go(at))
-    (said,) = problems(at)
+    at.session_state[ui.WORK] = with_fields(ui.work(at), models=(model,))
+    made(ui.go(at))
+    (said,) = ui.problems(at)
     assert "l = 9" in said and verdicts(at) == []
     assert field_of(at, "purpose").value == "Teaching"
 
 
 def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     path = tmp_path / "people.parquet"
-    PEOPLE.to_parquet(path)
+    ui.PEOPLE.to_parquet(path)
     at = start(REPORT)
-    stored = open_work(no_progress, Address.parse(str(path)), None, work(at).table.asked)
-    at.session_state[WORK] = with_fields(stored, version=2)
-    go(at)
-    assert button(at, "Make the report").disabled
+    stored = open_work(no_progress, Address.parse(str(path)), None, ui.work(at).table.asked)
+    at.session_state[ui.WORK] = with_fields(stored, version=2)
+    ui.go(at)
+    assert ui.button(at, "Make the report").disabled
     (said,) = at.info
     assert "has to be in memory, and this one stays where it is" in said.value
     with pytest.raises(TableError, match="has to be in memory"):
@@ -322,46 +270,35 @@ def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     at = with_preview(made(start(REPORT)))
     for text in (HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"):
         type_text(type_text(at, "title", text), "remarks", text)
-        assert problems(at) == [] and field_of(at, "remarks").value == text
+        assert ui.problems(at) == [] and field_of(at, "remarks").value == text
         (page,) = previews(at)
         assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
         (said,) = [one.value for one in at.markdown if "Counted again" in one.value]
         assert "$x$" not in said and "<script>" not in said and "![" not in said
     text = "x" * (LONGEST + 1)
     type_text(at, "purpose", text)
-    assert problems(at)[0].startswith("Purpose has 5 001 characters; a report takes up to")
+    assert ui.problems(at)[0].startswith("Purpose has 5 001 characters; a report takes up to")
     assert field_of(at, "purpose").value == text
     assert verdicts(at) == [] and previews(at) == []
     with pytest.raises(PlanError, match="Purpose has"):
-        saved_project(work(at))
+        saved_project(ui.work(at))
     type_text(at, "purpose", text[:-1])
-    assert problems(at) == [] and len(verdicts(at)) == 1
+    assert ui.problems(at) == [] and len(verdicts(at)) == 1
 
 
 def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     at = type_text(start(REPORT), "legal_basis", "Article 6")
     made(choose_form(at, public=True))
-    go(at, DATA)
-    go(at, REPORT)
+    ui.go(at, ui.DATA)
+    ui.go(at, REPORT)
     assert field_of(at, "legal_basis").value == "Article 6"
-    assert work(at).view(ReportView).public and len(verdicts(at)) == 1
-    go(at, DATA).multiselect(key="markers-1").set_value(["?"])
-    go(at)
-    assert work(at).version == 2, "the same table was read again"
-    go(at, REPORT)
-    assert field_of(at, "legal_basis").value == "Article 6" and work(at).findings.reported is None
+    assert ui.work(at).view(ReportView).public and len(verdicts(at)) == 1
+    ui.enter(at, ui.go(at, ui.DATA).multiselect(key="markers-1"), ["?"])
+    assert ui.work(at).version == 2, "the same table was read again"
+    ui.go(at, REPORT)
+    assert field_of(at, "legal_basis").value == "Article 6"
+    assert ui.work(at).findings.reported is None
     made(at)
-    choose(at, "frame-sample", "animals-v21")
+    ui.choose(at, "frame-sample", "animals-v21")
     assert all(field_of(at, name).value == "" for name in ASKED)
-    assert work(at).findings.reported is None and not work(at).purpose.texts
-
-
-def test_a_project_brings_texts_back():
-    texts = {"title": HOSTILE, "remarks": "one\ntwo"}
-    before = with_fields(sample_work("hospital"), texts=texts)
-    saved = saved_project(before)
-    after = opened_project(sample_work("hospital"), saved.encode())
-    assert after.purpose.texts == texts and saved_project(after) == saved
-    older = json.loads(saved)
-    del older["words"]
-    assert opened_project(before, json.dumps(older).encode()).purpose.texts == texts
+    assert ui.work(at).findings.reported is None and not ui.work(at).purpose.texts

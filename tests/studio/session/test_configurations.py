@@ -1,7 +1,5 @@
 """Configurations: runs that are never made twice, and what is kept under a name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -13,12 +11,10 @@ from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import TIE_SEEDS, before_and_after
 from kanon.experiments.sweep import solve_sweep, sweep
 from kanon.metrics import PUBLISHED
-from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.studio.jobs.comparison import as_compared, lacking, made_of, outlook, planned
 from kanon.studio.jobs.configurations import (
-    algorithms_offered,
     compared_strategies,
     incomparable,
     strategies_offered,
@@ -38,7 +34,7 @@ from kanon.studio.session.named_configurations import (
     used,
 )
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import node_used, plan_of
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
 from support.works import with_fields
@@ -189,20 +185,6 @@ def test_algorithms_are_lines_with_their_own_choices(work):
     assert outlook(with_fields(several, suppression=0.2)).lacking == 3, "GAA and k-member take none"
 
 
-def test_levels_are_for_one_k_and_no_line(work):
-    assert "levels" not in algorithms_offered()
-    lines = wanted_lines(with_fields(work, algorithm="levels"))
-    assert {line.configuration.algorithm for line in lines} == {"gaa"}
-
-
-def test_a_picked_node_is_forgotten_with_its_levels(work):
-    columns = work.table.quasi_identifiers
-    top = {column: work.table.trees[column].height - 1 for column in columns}
-    assert node_used(with_fields(work, node=top)) == top
-    assert node_used(with_fields(work, node={**top, columns[0]: top[columns[0]] + 1})) is None
-    assert node_used(with_fields(work, node=dict(list(top.items())[1:]))) is None
-
-
 # --- kept --------------------------------------------------------------------------------------
 def kept(work, place=0, title="before"):
     line = wanted_lines(work)[place]
@@ -292,17 +274,6 @@ def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
     )
 
 
-def test_a_yardstick_that_nobody_sees_measures_nothing(work):
-    changed = edited(kept(work))
-    hidden = with_fields(
-        changed,
-        yardstick="before",
-        pinned=tuple(replace(one, shown=False) for one in changed.kept.pinned),
-    )
-    assert yardsticks(hidden) == []
-    assert all(line.yardstick is None for line in wanted_lines(hidden))
-
-
 def drawn_as(work, metric):
     """The same with the weights of a metric drawn on every hierarchy."""
     return with_drawn_weights(work, metric, work.table.quasi_identifiers)
@@ -321,15 +292,6 @@ def test_drawn_weights_that_measure_are_part_of_a_run(work):
     as_ncp = found.comparison.at("alteration_ncp", [3])[2, 0, 0]
     assert by_custom[0] == pytest.approx(as_total), "the weights of now"
     assert by_custom[2] == pytest.approx(as_ncp), "the weights of then"
-
-
-def test_a_what_if_leaves_out_what_was_not_measured(work):
-    bare = kept(work, title="bare")
-    weighted = with_fields(drawn_as(bare, "ncp"), yardstick=None, compared=("ncp", "custom"))
-    before, _ = run(weighted)
-    after, _ = run(drawn_as(before, "total"))
-    both = outlook(before).comparison, outlook(after).comparison
-    assert before_and_after(*both, 3).index.tolist() == ["ncp"]
 
 
 def test_names_of_what_is_kept(work):
@@ -411,20 +373,17 @@ def test_models_that_curves_leave_out_are_said(work):
 def test_another_table_keeps_what_fits(work):
     one = kept(work)
     same = carried(one, sample_work("hospital", version=2))
-    assert [each.title for each in same.kept.pinned] == [
-        "before"
-    ] and "fits this table" in same.message.notice
+    assert [each.title for each in same.kept.pinned] == ["before"]
+    assert "fits this table" in same.message.notice
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert [each.title for each in other.kept.pinned] == [
-        "before"
-    ] and "does not fit" in other.message.notice
+    assert [each.title for each in other.kept.pinned] == ["before"]
+    assert "does not fit" in other.message.notice
     assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
-    assert "does not fit" in incomparable(other, other.kept.pinned[0]) and "★" not in "".join(
-        titles(other)
-    )
+    assert "does not fit" in incomparable(other, other.kept.pinned[0])
+    assert "★" not in "".join(titles(other))
     back = carried(other, sample_work("hospital", version=3))
     assert back.kept.pinned[0].fits and titles(back)[-1] == "★ before"
     bare = sample_work("census", version=2)
@@ -450,10 +409,8 @@ def test_a_plan_that_is_used_sets_everything(work):
     elsewhere = with_role(with_fields(work, metric="ncp", k=2), "age", Role.INSENSITIVE)
     done = with_plan(elsewhere, wanted)
     assert plan_of(done) == wanted and plan_of(elsewhere) != wanted
-    assert (
-        done.findings.result is elsewhere.findings.result
-        and done.kept.pinned is elsewhere.kept.pinned
-    )
+    assert done.findings.result is elsewhere.findings.result
+    assert done.kept.pinned is elsewhere.kept.pinned
     assert done.table.choices["age"].builder == "intervals", "as if it had been typed"
 
 
@@ -471,14 +428,6 @@ def test_a_plan_survives_being_used(name, algorithm):
     assert plan_of(with_plan(sample_work(name), wanted)) == wanted
 
 
-@pytest.mark.parametrize("limit", [0.25, RecordsPlan(records=3), RecordsPlan(records=99)])
-def test_a_limit_on_suppression_survives_as_so_many_records(work, limit):
-    wanted = plan_of(with_fields(work, algorithm="datafly"))
-    wanted = wanted.model_copy(update={"suppression_limit": limit})
-    found = plan_of(with_plan(work, wanted)).suppression(10)
-    assert found == wanted.suppression(10) == (2 if limit == 0.25 else min(limit.records, 10))
-
-
 def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     one = kept(work)
     column = next(name for name, choice in work.table.choices.items() if choice.builder == "file")
@@ -488,10 +437,8 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
     assert "under Keep" in moved.message.notice and "unheard" not in moved.message.notice
     done = used(moved, "before")
-    assert (
-        list(done.table.choices[column].lacking) == ["unheard of"]
-        and done.table.choices[column].plan is None
-    )
+    assert list(done.table.choices[column].lacking) == ["unheard of"]
+    assert done.table.choices[column].plan is None
     mended = with_added(done, column, None)
     assert not mended.table.choices[column].lacking
     plan_of(mended)
@@ -502,14 +449,6 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert again.kept.pinned[0].findings == tuple(
         found for found in moved.kept.pinned[0].findings if found.kind != "new-categories"
     )
-
-
-def test_new_categories_are_known_while_both_tables_are_there(work):
-    column = work.table.sensitive_columns[0]
-    table = next_month(work, **{column: ["unheard of", *work.table.records.frame[column][1:]]})
-    (found,) = carried(kept(work), table).kept.pinned[0].findings
-    assert (found.kind, found.column, found.stops) == ("new-categories", column, False)
-    assert "fits this table" in carried(kept(work), table).message.notice
 
 
 def test_a_plan_for_other_columns_is_not_used(work):

@@ -1,10 +1,7 @@
 """A project file brings back all that was chosen for a table, and holds no record of it."""
 
-from __future__ import annotations
-
 import functools
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -143,23 +140,6 @@ def test_next_months_table_is_told_what_its_hierarchies_lack():
     assert after.table.choices["zip"].tree == tree, "as it was drawn, to be completed"
 
 
-def test_a_new_column_keeps_its_suggested_role_and_is_named():
-    more = PEOPLE.assign(town=["Ulm", "Bonn"] * 6)
-    fresh = people(more.to_csv(index=False).encode())
-    after = opened_project(fresh, saved_project(people()).encode())
-    assert (
-        after.table.roles["town"] is fresh.table.roles["town"] and "'town'" in after.message.notice
-    )
-
-
-def test_the_table_is_read_as_it_was():
-    content = CSV.replace(b"cold", b"none")
-    before = people(content, missing_markers=("none",))
-    after = opened_project(people(content), saved_project(before).encode())
-    assert after.table.file.settings.missing_markers == ("none",)
-    assert after.table.records.n_records == 12
-
-
 BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
 """Two columns with either separator."""
 
@@ -175,13 +155,6 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
         opened_project(without, project)
-
-
-def test_the_notice_names_the_hierarchies_that_lack_a_value():
-    before = with_tree_drawn(people(), "zip", people().table.choices["zip"].tree)
-    later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]]).to_csv(index=False).encode()
-    after = opened_project(people(later), saved_project(before).encode())
-    assert "To be mended on the page Hierarchies: 'zip'." in after.message.notice
 
 
 def test_a_project_is_no_plan_to_be_imported():
@@ -202,19 +175,6 @@ def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_ref
     project["plan"]["read"]["separator"] = ";"
     with pytest.raises(KanonError, match="which this table lacks"):
         opened_project(people(BOTH, separator=","), json.dumps(project).encode())
-
-
-def test_what_is_wrong_with_the_table_is_still_said():
-    content = CSV.replace(b"age,", b"suppressed,")
-    project = saved_project(people(content, missing_markers=("none",)))
-    assert "mark" in opened_project(people(content), project.encode()).message.problem
-
-
-def test_what_is_open_is_not_changed():
-    open_now = people()
-    before = {part.name: getattr(open_now, part.name) for part in fields(open_now)}
-    opened_project(open_now, saved_project(chosen()).encode())
-    assert {part.name: getattr(open_now, part.name) for part in fields(open_now)} == before
 
 
 @functools.cache
@@ -295,13 +255,6 @@ def test_two_kept_plans_of_one_name_are_refused():
     content["kept"] *= 2
     with pytest.raises(KanonError, match=r"entry 2 of kept: The name 'before' is taken"):
         opened_project(people(), json.dumps(content).encode())
-
-
-def test_a_project_of_every_sample_comes_back():
-    for name in ("hospital", "census"):
-        before = sample_work(name, version=1)
-        fresh = uploaded_work(before.table.content, "again.csv", 2)
-        assert plan_of(opened_project(fresh, saved_project(before).encode())) == plan_of(before)
 
 
 # --- on the page ----------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What can be asked for beside k: the best value said first, defaults that a table can meet."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import fields
 
@@ -14,7 +12,6 @@ from hypothesis import strategies as some
 from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
@@ -25,7 +22,6 @@ from kanon.studio.widgets.requirements import (
     best,
     cards_to_add,
     changed,
-    in_file_name,
     refusal,
     sign,
     suggested,
@@ -44,11 +40,6 @@ def one_column(values):
 
 # Four in six a cold, one an angina, one a flu.
 ILL = ["cold", "cold", "cold", "cold", "angina", "flu"]
-
-
-def test_the_usual_models_come_first_and_none_is_lacking():
-    assert list(KINDS)[:2] == ["entropy-l-diversity", "t-closeness"]
-    assert len(KINDS) == 8 and "k-anonymity" not in KINDS
 
 
 def test_the_whole_table_is_one_class_with_all_values():
@@ -73,13 +64,6 @@ def test_cells_that_say_that_they_are_missing_are_refused():
     work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
     with pytest.raises(TableError, match="rename"):
         whole_table(with_role(work, "ill", Role.SENSITIVE))
-
-
-def test_models_in_the_name_of_a_file():
-    t, l = TCloseness(0.4, "ill"), EntropyLDiversity(1.75, "ill")  # noqa: E741
-    assert in_file_name([]) == "" and in_file_name([l]) == "-l1.75"
-    assert in_file_name([l, t]) == "-l1.75-t0.4"
-    assert in_file_name([l, t, DistinctLDiversity(2, "ill")]) == "-with-3-models"
 
 
 def tables_of_classes(values, group):

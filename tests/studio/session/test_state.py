@@ -1,7 +1,5 @@
 """What callbacks read of the widgets."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile

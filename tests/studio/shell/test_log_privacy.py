@@ -1,7 +1,5 @@
 """What Streamlit would ask others about this machine, or tell a log of a table, it does not."""
 
-from __future__ import annotations
-
 import io
 import logging
 import threading
@@ -31,7 +29,6 @@ def test_a_page_of_another_site_makes_nobody_ask_for_our_address(monkeypatch):
     assert is_url_from_allowed_origins("http://localhost:8501")
 
 
-# --- an exception that nobody expected ------------------------------------------------------
 @pytest.fixture
 def log(monkeypatch):
     """What the loggers say that have to do with failures, as a console would show it."""

@@ -1,7 +1,5 @@
 """The gate of a server that asks for a login: what is drawn before it, and what after."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """What privacy rests on of other packages' insides: without any of it the server does not start."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import subprocess
@@ -64,9 +62,12 @@ def test_all_is_there():
     check_relied_upon()
 
 
+TAKEN = [(why, place) for why, places in zip(RELIED_UPON, GONE, strict=True) for place in places]
+
+
 @pytest.mark.parametrize(
     ("why", "place"),
-    [(why, place) for why, places in zip(RELIED_UPON, GONE, strict=True) for place in places],
+    [TAKEN[0], *(pytest.param(*taken, marks=pytest.mark.nightly) for taken in TAKEN[1:])],
 )
 def test_what_is_gone_is_named(why, place, monkeypatch):
     owner, name, *instead = place

@@ -1,7 +1,5 @@
 """The server as it is set up: who may connect from where, without a browser."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json
@@ -90,6 +88,7 @@ def test_no_page_of_another_program_of_this_machine_gets_in(port):
     assert ask(port, "GET", "/_stcore/health", Origin=f"http://{HERE[0]}:{port}")[0] == 200
 
 
+@pytest.mark.nightly
 def test_a_proxy_may_give_it_another_name(tmp_path):
     """By handing on what it was asked for; or the operator says so, if it does not."""
     public = NAMES[0]

@@ -1,7 +1,5 @@
 """The stops of the guided tour; the tour itself is taken in tests/browser/test_look.py."""
 
-from __future__ import annotations
-
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import begun_since
 from kanon.studio.shell.tour import STEPS

@@ -1,7 +1,5 @@
 """The part of the page Utility that shows the release as a matrix, driven by AppTest."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 
@@ -12,27 +10,11 @@ import pytest
 from kanon.charts.representation import MOST_CLASSES, MOST_NODES, ShownPart, representation_chart
 from kanon.hierarchy.build import suppression
 from kanon.learning.representations import REPRESENTATIONS, represent
-from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
-from support.dashboard import (
-    ANONYMISE,
-    WORK,
-    anonymised,
-    ask_for_original_values,
-    captions,
-    go,
-    numbers,
-    problems,
-    texts,
-    warnings,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 UTILITY = "pages/utility.py"
@@ -40,24 +22,20 @@ UTILITY = "pages/utility.py"
 
 @pytest.fixture
 def opened(start):
-    """A sample anonymised, and the page opened at this part."""
-
     def open_at(sample, **fields):
-        at = anonymised(start(sample=sample))
-        seen = replace(work(at).view(UtilityView), part="matrix", **fields)
-        at.session_state[WORK] = with_fields(work(at), view=seen)
-        return go(at, UTILITY)
+        at = ui.anonymised(start(sample=sample))
+        seen = replace(ui.work(at).view(UtilityView), part="matrix", **fields)
+        at.session_state[ui.WORK] = with_fields(ui.work(at), view=seen)
+        return ui.go(at, UTILITY)
 
     return open_at
 
 
 def pick(at, name):
-    at.button_group(key="utility-representation").set_value(name)
-    return go(at)
+    return ui.enter(at, at.button_group(key="utility-representation"), name)
 
 
 def heat_map(at):
-    """The figure as the browser gets it."""
     (found,) = at.get("plotly_chart")
     return found.proto.spec
 
@@ -70,56 +48,40 @@ def test_every_representation_is_drawn_and_said(opened):
     at = opened("animals-m23")
     for name, card in REPRESENTATIONS.items():
         pick(at, name)
-        assert not problems(at) and not warnings(at)
-        assert work(at).view(UtilityView).representation == name
-        assert card.summary in captions(at)
+        assert not ui.problems(at) and not ui.warnings(at)
+        assert ui.work(at).view(UtilityView).representation == name
+        assert card.summary in ui.captions(at)
         assert card.title in heat_map(at)
-        found = numbers(at)
+        found = ui.numbers(at)
         assert found["Stored"] == "2 × 8" and found["Matrix"] == "8 × 8"
         assert ("Mean sureness" in found) == (name == "proportional")
-        told = " ".join(texts(at))
+        told = " ".join(ui.texts(at))
         assert "**One row.**" in told and f"{card.title}: " in told
         assert " safe" not in told and "anonymous" not in told
     pick(at, "proportional")
-    found = numbers(at)
+    found = ui.numbers(at)
     assert found["Cells read off"] == "0.0 %"
     assert found["Mean sureness"] == "50.0 %" and found["Certain guesses"] == "0.0 %"
-    assert "50.0 % without the shares" in captions(at) and "0 of 16 cells" in captions(at)
-    (sentence,) = [text for text in texts(at) if "Who knows all quasi-identifiers" in text]
+    assert "50.0 % without the shares" in ui.captions(at) and "0 of 16 cells" in ui.captions(at)
+    (sentence,) = [text for text in ui.texts(at) if "Who knows all quasi-identifiers" in text]
     assert "**50.0 %** (as without the shares) sure of the person's disease" in sentence
 
 
-def test_the_attribute_is_chosen_and_stays(opened):
-    at = opened("hospital")
-    key = f"utility-matrix-attribute-{work(at).version}"
-    at.selectbox(key=key).set_value("age")
-    go(at)
-    assert work(at).view(UtilityView).attribute == "age" and "age, oneClass" in heat_map(at)
-    pick(at, "fillChild")
-    assert "age, fillChild" in heat_map(at)
-    pick(at, None)
-    assert work(at).view(UtilityView).representation == "fillChild", "chosen again"
-    at.session_state[WORK] = with_fields(
-        work(at), view=replace(work(at).view(UtilityView), attribute="disease")
-    )
-    go(at)  # a column that is no quasi-identifier, chosen in another part
-    assert at.selectbox(key=key).value in ("age", "zip", "sex") and not problems(at)
-
-
+@pytest.mark.nightly
 def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
     at = opened("animals-v21", representation="proportional")
-    assert set(numbers(at)) == {
+    assert set(ui.numbers(at)) == {
         "Matrix", "Stored", "Cells above 0", "Cells read off", "Alone in class"
     }  # fmt: skip
-    assert any("no column has that role" in text for text in texts(at))
-    ask_for_original_values(at)
+    assert any("no column has that role" in text for text in ui.texts(at))
+    ui.ask_for_original_values(at)
     for kind, read in (("parquet", pd.read_parquet), ("csv", pd.read_csv)):
         table = read(io.BytesIO(downloads[f"utility-matrix-{kind}"][1]()))
         assert list(table.columns[:2]) == ["gender", "race"] and len(table) == 6
         assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
     assert {"Parquet, original values", "CSV, original values"} <= set(names)
-    handed = work(go(at, ANONYMISE)).kept.handed
+    handed = ui.work(ui.go(at, ui.ANONYMISE)).kept.handed
     assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
 
 
@@ -140,33 +102,6 @@ def test_large_trees_show_what_most_records_have():
     assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
     # Every outlined node is a column, and filled.
     assert (shown.entries[np.arange(MOST_CLASSES), shown.released] == 1).all()
-
-
-def test_groups_are_among_the_rows():
-    recoding = flat_release(30, 4)
-    shown = ShownPart.of(recoding, represent("oneClass", recoding), 0)
-    assert "*" in [shown.labels[column] for column in shown.released]
-    assert len(shown.classes) == MOST_CLASSES == len(set(shown.classes.tolist()))
-
-
-def test_ranges_are_shown_as_what_covers_them():
-    table = sample_work("hospital").table.records.frame[["age", "zip"]]
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {name: {"role": "quasi-identifier"} for name in table.columns},
-            "algorithm": {"name": "mondrian"},
-            "privacy": [{"model": "k-anonymity", "k": 4}],
-        }
-    )
-    recoding = run(plan, table).recoding
-    for name in REPRESENTATIONS:
-        shown = ShownPart.of(recoding, represent(name, recoding), 0)
-        rows = [str(x) for x in shown.classes]
-        assert representation_chart(shown, rows, rows, "title").data[0].z.shape == (
-            shown.entries.shape
-        )
-    assert which_attribute(recoding, "") in ("age", "zip")
 
 
 def test_text_of_the_table_is_no_markup():

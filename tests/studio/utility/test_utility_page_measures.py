@@ -9,35 +9,16 @@ import pandas as pd
 import pytest
 
 from kanon.charts.associations import association_chart, association_table
-from kanon.charts.distributions import (
-    distribution_panels,
-    distributions_table,
-)
+from kanon.charts.distributions import distribution_panels, distributions_table
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.hierarchy.ranges import flat
 from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
 from kanon.recoding import Recoding
-from kanon.studio.utility.changes import (
-    WAY,
-    Changes,
-)
+from kanon.studio.utility.changes import WAY, Changes
 from kanon.studio.utility.state import UtilityView
-from support.dashboard import (
-    ANONYMISE,
-    DATA,
-    anonymised,
-    chart_titles,
-    choose,
-    give_role,
-    go,
-    numbers,
-    problems,
-    texts,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 from support.measured_tables import AGES, SEX, by_hand, recoded
 from support.random_tables import PlainTree, Problem
 from support.works import with_fields
@@ -55,17 +36,17 @@ def overview_shown(at):
 
 def test_what_changed_in_the_worked_table(start):
     """At k = 4 there are [F, Mammal] and [M, Felid], four records each."""
-    at = go(anonymised(start(sample="animals-m23")), UTILITY)
-    assert not problems(at) and len(charts(at)) == 4
-    (said,) = [text for text in texts(at) if "changed most**" in text]
+    at = ui.go(ui.anonymised(start(sample="animals-m23")), UTILITY)
+    assert not ui.problems(at) and len(charts(at)) == 4
+    (said,) = [text for text in ui.texts(at) if "changed most**" in text]
     assert said.startswith("**race changed most**: to be shared out as in the original table, ")
     assert "gender changed least (not at all)." in said
-    done = work(at).findings.result.release(4)
+    done = ui.work(at).findings.result.release(4)
     found = {one.name: one.total_variation for one in distributions(done.recoding)}
     assert found["gender"] == 0
     share = f"{100 * found['race']:.1f} %"
     assert f"{share} of the records ({round(8 * found['race'])}) would need" in said
-    big = numbers(at)
+    big = ui.numbers(at)
     assert big["Distribution change"] == f"{50 * found['race']:.1f} %"
     assert big["Association change"] == f"{done.measures['association_change']:.3f} of 1"
     assert big["Query error, median"] == f"{done.measures['query_error_percent']:.1f} %"
@@ -88,51 +69,39 @@ def test_what_changed_in_the_worked_table(start):
         for one in at.caption
     ), "five diseases of eight records"
     assert "disease" not in charts(at)[2]["layout"]["xaxis"]["ticktext"]
-    how = " ".join(texts(at))
+    how = " ".join(ui.texts(at))
     assert f"= {found['race']:.4f}" in how and "√((φ² − chance) / most)" in how
     assert "1 000 random counts".replace(" ", "\u202f", 1) in how
-    assert not [text for text in texts(at) if "anonymous" in text or " safe" in text]
+    assert not [text for text in ui.texts(at) if "anonymous" in text or " safe" in text]
 
-    assert chart_titles(at)[0].startswith("k = 4: ")
-    key = f"utility-attribute-{work(at).version}"
+    assert ui.chart_titles(at)[0].startswith("k = 4: ")
+    key = f"utility-attribute-{ui.work(at).version}"
     assert at.selectbox(key=key).value == "race", "what changed most"
-    choose(at, key, "gender")
-    assert work(at).view(UtilityView).attribute == "gender"
-    assert chart_titles(at)[1].startswith("gender: changed by 0.0 %")
+    ui.choose(at, key, "gender")
+    assert ui.work(at).view(UtilityView).attribute == "gender"
+    assert ui.chart_titles(at)[1].startswith("gender: changed by 0.0 %")
     at.select_slider(key="utility-k").set_value(8)
-    assert chart_titles(go(at))[0].startswith("k = 8: ")
+    assert ui.chart_titles(ui.go(at))[0].startswith("k = 8: ")
     assert at.selectbox(key=key).value == "gender", "it stays looked at"
     row = overview_shown(at).set_index("Measure").loc["Average class size (AECS)"]
     assert row["After"] == 8 and row[WAY] == 100
 
 
-def test_several_sensitive_columns_and_suppressed_records(start):
-    at = with_people(start(DATA))
-    for column, role in (("name", "identifier"), ("age", "quasi-identifier"), ("zip", "sensitive"),
-                         ("sex", "quasi-identifier"), ("disease", "sensitive")):  # fmt: skip
-        give_role(at, column, role)
-    at = go(anonymised(at), UTILITY)
-    assert not problems(at)
-    named = set(overview_shown(at)["Measure"])
-    assert {f"Classification metric (CM): {column}" for column in ("zip", "disease")} <= named
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", ["mondrian", "datafly"])
 def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     at = start(sample="hospital")
-    at.session_state["kanon-work"] = with_fields(work(at), algorithm=algorithm)
-    at = go(anonymised(go(at, ANONYMISE)), UTILITY)
-    assert not problems(at) and len(charts(at)) >= 3
+    at.session_state["kanon-work"] = with_fields(ui.work(at), algorithm=algorithm)
+    at = ui.go(ui.anonymised(ui.go(at, ui.ANONYMISE)), UTILITY)
+    assert not ui.problems(at) and len(charts(at)) >= 3
 
 
-# --- sentences ----------------------------------------------------------------------------------
 def changed_in(recoding: Recoding) -> Changes:
     found = sorted(distributions(recoding), key=lambda one: -one.total_variation)
     then = association_change.before(recoding.classes)
     return Changes(tuple(found), then, association_change.after(recoding), study(recoding))
 
 
-# --- pictures -----------------------------------------------------------------------------------
 def long_column(number: int, name: str = "n") -> Distribution:
     tree = flat([str(value) for value in range(number)])
     before = np.arange(number, dtype=float)
@@ -185,10 +154,8 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     assert figure["data"][0]["text"][0][1] == "1.00"
     table = association_table(changed.before, changed.after)
     assert table["column"].tolist() == ["q0", "q0", "q1"]
-    assert (
-        table["cramers_v_before"].iloc[0] == pytest.approx(1)
-        and table["cramers_v_after"].iloc[0] == 0
-    )
+    assert table["cramers_v_before"].iloc[0] == pytest.approx(1)
+    assert table["cramers_v_after"].iloc[0] == 0
 
 
 def test_the_curve_of_errors_ends_where_it_is_said():

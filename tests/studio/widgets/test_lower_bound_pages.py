@@ -1,36 +1,15 @@
 """How close a release is to the least possible: said on every page, found once for all."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
 
 from kanon.algorithms.lower_bound import lower_bound
-from kanon.measures.alteration import value
 from kanon.report.optimality_gap import OptimalityGap
-from kanon.run import prepare, run
-from kanon.studio.lattice.state import LatticeView
+from kanon.run import run
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.widgets import numbers as widget
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    WORK,
-    anonymised,
-    button,
-    button_labels,
-    captions,
-    choose,
-    frame_k,
-    go,
-    held_worker,
-    infos,
-    press,
-    settled,
-    texts,
-    work,
-)
+from support import dashboard as ui
 from support.works import with_fields
 
 LATTICE, REPORT = "pages/lattice.py", "pages/report.py"
@@ -38,163 +17,99 @@ ASK, CLOSER = "How close to the least possible?", "Search more closely"
 
 
 def said(at):
-    """The sentences about how close something is."""
-    return [text for text in texts(at) if text.startswith("No release by these hierarchies")]
+    return [text for text in ui.texts(at) if text.startswith("No release by these hierarchies")]
 
 
 def expected(at, **changes):
     """The sentence about the release of the settings, made without the page."""
-    plan = plan_of(with_fields(work(at), **changes))
-    done = run(plan, work(at).table.records)
+    plan = plan_of(with_fields(ui.work(at), **changes))
+    done = run(plan, ui.work(at).table.records)
     return OptimalityGap.of(done, lower_bound(done.prepared.task_of_bound())).sentence
 
 
 @pytest.fixture
 def asked_for(monkeypatch):
-    """Nothing is found before somebody asks."""
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
 
 
+@pytest.mark.nightly
 def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
-    at = settled(anonymised(start()))
+    at = ui.settled(ui.anonymised(start()))
     assert said(at) == [expected(at)]
-    found = work(at).findings.bounds
+    found = ui.work(at).findings.bounds
     assert [one.closely for one in found.values()] == [True]
     for other in ("datafly", "lattice-sweep", "mondrian", "k-member"):
-        choose(at, "run-algorithm", other)
-        anonymised(at)
+        ui.choose(at, "run-algorithm", other)
+        ui.anonymised(at)
         assert said(at) == [expected(at)], "of the new release"
-        assert work(at).findings.bounds is found, "and nothing was looked for again"
-        assert not {ASK, CLOSER} & {*button_labels(at)}
-    assert any("holds for every release in which each value stays" in one for one in texts(at))
-    at.session_state[WORK] = with_fields(work(at), attribute_weights={"age": 5.0})
-    settled(anonymised(at))
-    assert work(at).findings.bounds is found
-    assert any("counted without them" in one for one in texts(at))
+        assert ui.work(at).findings.bounds is found, "and nothing was looked for again"
+        assert not {ASK, CLOSER} & {*ui.button_labels(at)}
+    assert any("holds for every release in which each value stays" in one for one in ui.texts(at))
+    at.session_state[ui.WORK] = with_fields(ui.work(at), attribute_weights={"age": 5.0})
+    ui.settled(ui.anonymised(at))
+    assert ui.work(at).findings.bounds is found
+    assert any("counted without them" in one for one in ui.texts(at))
 
     options = {"mondrian": {"release": "ranges"}}
-    choose(at, "run-algorithm", "mondrian")
-    at.session_state[WORK] = with_fields(work(at), options=options)
-    settled(anonymised(go(at)))
+    ui.choose(at, "run-algorithm", "mondrian")
+    at.session_state[ui.WORK] = with_fields(ui.work(at), options=options)
+    ui.settled(ui.anonymised(ui.go(at)))
     (sentence,) = said(at)
     assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
 
 
-def test_another_k_and_another_metric_have_bounds_of_their_own(start):
-    at = settled(anonymised(start()))
-    first = said(at)
-    at.select_slider(key="run-k").set_value(3)
-    settled(go(at))
-    assert said(at) == [expected(at)] != first and "at k = 3" in said(at)[0]
-    choose(at, "run-metric", "distortion")
-    settled(anonymised(at))
-    assert "as Distortion counts" in said(at)[0]
-    assert len(work(at).findings.bounds) == 3
-    choose(at, "run-metric", "nllm")
-    assert said(at), "the old result says its own, faded"
-
-
 def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
-    at = anonymised(start())
-    assert not said(at) and not work(at).findings.bounds
-    with held_worker():
-        press(at, ASK)
-        assert button(at, ASK).disabled
-        press(at, "Cancel")
-        go(at)
-    assert "The search for a lower bound was cancelled; nothing was changed." in infos(at)
-    settled(press(at, ASK))
-    assert said(at) == [expected(at)] and ASK not in button_labels(at)
-
-
-def test_what_was_found_quickly_can_be_searched_for_closely(start):
-    at = settled(anonymised(start(sample="census")))
-    (sentence,) = said(at)
-    plan = plan_of(work(at))
-    done = run(plan, work(at).table.records)
-    quick = lower_bound(done.prepared.task_of_bound(), closely=False)
-    assert sentence == OptimalityGap.of(done, quick).sentence
-    assert button(at, CLOSER) and "The search takes about a minute." in captions(at)
+    at = ui.anonymised(start())
+    assert not said(at) and not ui.work(at).findings.bounds
+    with ui.held_worker():
+        ui.press(at, ASK)
+        assert ui.button(at, ASK).disabled
+        ui.press(at, "Cancel")
+        ui.go(at)
+    assert "The search for a lower bound was cancelled; nothing was changed." in ui.infos(at)
+    ui.settled(ui.press(at, ASK))
+    assert said(at) == [expected(at)] and ASK not in ui.button_labels(at)
 
 
 @pytest.mark.nightly
 def test_of_a_cancelled_search_the_quick_bound_is_kept(start, asked_for):
-    at = anonymised(start(sample="census"))
-    press(at, ASK)
-    job = work(at).running["closer"].job
+    at = ui.anonymised(start(sample="census"))
+    ui.press(at, ASK)
+    job = ui.work(at).running["closer"].job
     end = time.monotonic() + 30
     while not job.parts:
         assert time.monotonic() < end, "nothing was found first"
         time.sleep(0.02)  # between two looks at a worker
-    press(at, "Cancel")
-    settled(at)
-    assert "The search was cancelled. What was found so far is kept." in infos(at)
+    ui.press(at, "Cancel")
+    ui.settled(at)
+    assert "The search was cancelled. What was found so far is kept." in ui.infos(at)
     (sentence,) = said(at)
-    assert "can lose less than 1.34 % at k = 5" in sentence and button(at, CLOSER)
-    assert [one.closely for one in work(at).findings.bounds.values()] == [False]
+    assert "can lose less than 1.34 % at k = 5" in sentence and ui.button(at, CLOSER)
+    assert [one.closely for one in ui.work(at).findings.bounds.values()] == [False]
 
 
 def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypatch):
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
-    at = settled(anonymised(start()))
-    assert not said(at) and ASK not in button_labels(at)
-    assert any("a lower bound is found for up to 3" in one for one in captions(at))
+    at = ui.settled(ui.anonymised(start()))
+    assert not said(at) and ASK not in ui.button_labels(at)
+    assert any("a lower bound is found for up to 3" in one for one in ui.captions(at))
 
 
-def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
-    at = settled(start(LATTICE))
-    (sentence,) = said(at)
-    assert sentence == expected(at, algorithm="optimal")
-    node = dict.fromkeys(work(at).table.trees, 0)
-    at.session_state[WORK] = with_fields(work(at), view=LatticeView(node=node))
-    go(at)
-    assert not said(at), "the original values are not k-anonymous"
-    go(at, ANONYMISE)
-    settled(anonymised(at))
-    assert len(work(at).findings.bounds) == 1, "the same table, metric and k"
-
-
-def test_compare_has_the_bound_and_the_gap_of_every_line(start):
-    at = settled(press(go(start(), COMPARE), "Compare"))
-    at.button_group(key="compare-table").set_value("closeness")
-    settled(go(at))
-    (table,) = at.table
-    rows = table.value
-    assert len(rows) == 7 and len(work(at).findings.bounds) == 7
-    session = work(at)
-    for name, title in (("nllm", "NLLM"), ("distortion", "Distortion")):
-        plan = plan_of(with_fields(session, metric=name))
-        prepared = prepare(plan, session.table.records)
-        done = run(plan, session.table.records)
-        gap = OptimalityGap.of(done, lower_bound(prepared.task_of_bound()))
-        lost = value(done.recoding, plan.metric)
-        row = [cell.replace("\\", "") for cell in rows.loc[title]]
-        assert row == [title, f"{lost:.1f} %", gap.least_said, gap.at_most]
-    found = session.findings.bounds
-    anonymised(at)
-    assert said(at) == [expected(at)]
-    assert work(at).findings.bounds is found, "Anonymise has it at once"
-    go(at, COMPARE)
-    at.number_input(key=frame_k(at)).set_value(3)
-    settled(go(at))
-    assert any(one.startswith("At k = 3: what each loses") for one in captions(at))
-    assert len(work(at).findings.bounds) == 14
-
-
+@pytest.mark.nightly
 def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search(
     start, monkeypatch
 ):
-    at = settled(anonymised(start()))
+    at = ui.settled(ui.anonymised(start()))
     (sentence,) = said(at)
-    settled(press(go(at, REPORT), "Make the report"))
-    report = work(at).findings.reported
+    ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
+    report = ui.work(at).findings.reported
     assert report.gap.sentence == sentence and sentence in report.in_words and report.closely
-    assert any(sentence in one for one in texts(at))
+    assert any(sentence in one for one in ui.texts(at))
     assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
 
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
-    at = anonymised(start())
-    settled(press(go(at, REPORT), "Make the report"))
-    report = work(at).findings.reported
+    at = ui.anonymised(start())
+    ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
+    report = ui.work(at).findings.reported
     assert report.gap is not None and not report.closely, "this one is small"
     assert "--bound" not in at.code[0].value

@@ -1,28 +1,10 @@
 """Remarks and next month's table on the pages: seen, quiet, and gone when they are acted on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    DATA,
-    PEOPLE,
-    anonymised,
-    as_bytes,
-    captions,
-    choose,
-    give_role,
-    go,
-    problems,
-    upload,
-    warnings,
-    with_people,
-    work,
-)
+from support import dashboard as ui
 
 HUNDRED = pd.DataFrame(
     {
@@ -35,7 +17,6 @@ HUNDRED = pd.DataFrame(
 
 
 def remarks(at):
-    """The line of the remarks, and what stands in it."""
     found = [one for one in at.expander if " remark" in one.label]
     if not found:
         return "", ""
@@ -43,9 +24,10 @@ def remarks(at):
     return one.label, "\n".join(text.value for text in one.markdown).replace("\\", "")
 
 
+@pytest.mark.nightly
 def test_the_roles_are_remarked_on_where_they_are_chosen(start):
-    at = upload(start(DATA), "hundred.csv", as_bytes(HUNDRED, "csv"))
-    give_role(at, "remark", "insensitive")
+    at = ui.upload(start(ui.DATA), "hundred.csv", ui.as_bytes(HUNDRED, "csv"))
+    ui.give_role(at, "remark", "insensitive")
     label, said = remarks(at)
     assert label == (
         "2 remarks on these roles: columns that pass through; almost unique quasi-identifiers"
@@ -53,14 +35,14 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     assert "100 values in 100 records, and alone it singles out 100.0 %" in said
     assert "looks like free text" in said and "Make such a column an identifier" in said
     assert not at.warning, "no wall of boxes"
-    give_role(at, "born", "identifier")
-    give_role(at, "remark", "identifier")
+    ui.give_role(at, "born", "identifier")
+    ui.give_role(at, "remark", "identifier")
     assert remarks(at) == ("", "")
-    give_role(at, "sex", "sensitive")
+    ui.give_role(at, "sex", "sensitive")
     assert remarks(at)[0].startswith("1 remark on these roles: sensitive columns that others may")
 
     dosed = HUNDRED.assign(dose=["1.5", "1.50"] * 50)[["illness", "sex", "dose"]]
-    give_role(upload(at, "dosed.csv", as_bytes(dosed, "csv")), "dose", "sensitive")
+    ui.give_role(ui.upload(at, "dosed.csv", ui.as_bytes(dosed, "csv")), "dose", "sensitive")
     label, said = remarks(at)
     assert label == "1 remark on these roles: values written in several ways"
     assert "'dose' has 1 value that is written in several ways (equal as numbers" in said
@@ -69,38 +51,37 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
 
 def test_a_release_is_remarked_on_above_its_tables(start):
     """Two of twelve people each are in a class of one disease or not: counted in the table."""
-    at = give_role(with_people(start(DATA)), "sex", "insensitive")
-    anonymised(at)
+    at = ui.give_role(ui.with_people(start(ui.DATA)), "sex", "insensitive")
+    ui.anonymised(at)
     label, said = remarks(at)
-    done = work(at).findings.result.release(work(at).settings.k)
+    done = ui.work(at).findings.result.release(ui.work(at).settings.k)
     assert label.startswith(f"{len(done.remarks)} remark") and "on this release" in label
     assert "'sex' passes into the release unchanged" in said
     for one in done.remarks:
         assert one.found in said
-    assert not [value for value in PEOPLE["disease"].unique() if value in said]
+    assert not [value for value in ui.PEOPLE["disease"].unique() if value in said]
     assert not [one for one in at.get("download_button") if "these levels" in one.proto.label]
-    choose(at, "run-algorithm", "optimal")
-    anonymised(at)
+    ui.choose(at, "run-algorithm", "optimal")
+    ui.anonymised(at)
     assert [one for one in at.get("download_button") if "these levels" in one.proto.label]
 
 
 @pytest.fixture
 def next_month(start):
     """A line was kept, and then next month's table came, with a zip that nobody had."""
-    at = go(start(), COMPARE)
-    at.button(key="keep").click()
-    go(at)
-    now = work(at).table.records.frame
+    at = ui.go(start(), ui.COMPARE)
+    ui.click(at, at.button(key="keep"))
+    now = ui.work(at).table.records.frame
     table = now.assign(
         zip=["99999", *now["zip"][1:]], disease=["scurvy", *now["disease"][1:]], note="x"
     )
-    go(at, DATA)
-    return go(upload(at, "next.csv", as_bytes(table, "csv")), COMPARE)
+    ui.go(at, ui.DATA)
+    return ui.go(ui.upload(at, "next.csv", ui.as_bytes(table, "csv")), ui.COMPARE)
 
 
 def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     at = next_month
-    (kept,) = work(at).kept.pinned
+    (kept,) = ui.work(at).kept.pinned
     assert [(one.kind, one.column, one.stops) for one in kept.findings] == [
         ("unnamed-column", "note", False), ("new-values", "zip", True),
         ("new-categories", "disease", False),
@@ -109,14 +90,15 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     (listed,) = [one for one in said if "hierarchy lacks" in one]
     assert listed.startswith("- 'zip' has 1 value"), "what stops the plan comes first"
     assert all(one.sentence in listed for one in kept.findings)
-    assert any("is left out: its plan does not fit this table" in one for one in captions(at))
-    shown = " ".join([*said, *captions(at), *(one.value for one in at.info)])
+    assert any("is left out: its plan does not fit this table" in one for one in ui.captions(at))
+    shown = " ".join([*said, *ui.captions(at), *(one.value for one in at.info)])
     assert "99999" not in shown and "scurvy" not in shown
     (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
-    use.click()
-    go(at)
-    assert "settings are those of" in work(at).message.notice and not problems(at)
-    assert work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
-    assert list(work(at).table.choices["zip"].lacking) == ["99999"]
-    go(at, ANONYMISE)
-    assert any("'zip' has no usable hierarchy yet" in one.replace("\\", "") for one in warnings(at))
+    ui.click(at, use)
+    assert "settings are those of" in ui.work(at).message.notice and not ui.problems(at)
+    assert ui.work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
+    assert list(ui.work(at).table.choices["zip"].lacking) == ["99999"]
+    ui.go(at, ui.ANONYMISE)
+    assert any(
+        "'zip' has no usable hierarchy yet" in one.replace("\\", "") for one in ui.warnings(at)
+    )
