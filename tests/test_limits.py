@@ -101,8 +101,7 @@ def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits
 
 
 @pytest.mark.parametrize(
-    ("read", "name"),
-    [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")],
+    ("read", "name"), [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")]
 )
 def test_a_pipe_is_not_waited_for(tmp_path, read, name):
     """Nobody may ever write into it."""
@@ -133,8 +132,7 @@ def test_many_small_values_of_a_plan_are_refused_before_they_are_made(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("text", "limit"),
-    [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")],
+    ("text", "limit"), [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")]
 )
 def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     own_workers, start, limits, text, limit

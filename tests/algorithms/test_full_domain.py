@@ -45,13 +45,7 @@ from kanon.sources.memory import MemorySource
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import Cost, Node, PlainLattice, plain_loss
 from support.lattice_losses import by_potential
-from support.model_tables import (
-    breaks,
-    models,
-    released_breaks,
-    source_of,
-    tables,
-)
+from support.model_tables import breaks, models, released_breaks, source_of, tables
 from support.random_tables import (
     SEVEN,
     PlainTree,
@@ -371,10 +365,7 @@ BY_HAND = {
     # Height 2 holds (0, 2), the first one looked at; height 1 holds nothing; so all of height 2.
     samarati: ([(0, 2), (0, 1), (1, 0), (1, 1), (2, 0)], (0, 2)),
     # Nothing below (1, 2) satisfies with nothing suppressed; (2, 2) is above it.
-    mingen: (
-        [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (1, 2), (2, 1)],
-        (1, 2),
-    ),
+    mingen: ([(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (1, 2), (2, 1)], (1, 2)),
     # `one` alone satisfies at level 0, so at all; `two` alone only at level 2. So of both only
     # (0, 2), (1, 2) and (2, 2) are candidates: the first is known, the others are above it.
     incognito: ([(0, 2), (2, 0), (2, 1), (2, 2)], (0, 2)),

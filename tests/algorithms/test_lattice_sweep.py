@@ -27,11 +27,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_lattice_sweep import (
-    improved,
-    in_group_order,
-    swept,
-)
+from oracles.plain_lattice_sweep import improved, in_group_order, swept
 from support.model_tables import (
     breaks,
     greedy_of,
@@ -131,8 +127,7 @@ def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data)
         lambda rows: breaks(columns, others, rows),
     )
     whole = greedy.merge(
-        lambda rows: len(rows) < task.k or breaks(columns, others, rows),
-        begun=plain.groups,
+        lambda rows: len(rows) < task.k or breaks(columns, others, rows), begun=plain.groups
     )
     if plain.aside:
         event("merged on as GAA does")

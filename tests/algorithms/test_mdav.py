@@ -108,11 +108,7 @@ def test_differences_count_in_standard_deviations():
     assert groups_of(Task(narrow, (), 2)) == [["0 10", "0 20"], ["1000 10", "1000 20"]]
     wide = table("m y", [flat(["0", "1000", "9000"]), years], [*rows, "9000 10", "9000 10"])
     # Means 3333 and 13.3, standard deviations 4028 and 4.7: farthest from the mean is (0, 20).
-    assert groups_of(Task(wide, (), 2)) == [
-        ["0 20", "1000 20"],
-        ["9000 10"],
-        ["0 10", "1000 10"],
-    ]
+    assert groups_of(Task(wide, (), 2)) == [["0 20", "1000 20"], ["9000 10"], ["0 10", "1000 10"]]
 
 
 def test_a_whole_class_moves_and_leftovers_join_the_nearest_mean():
@@ -259,8 +255,7 @@ def plain(
     def farthest_from_mean(members: list[int]) -> int:
         total, summed = size(members), sums(members)
         return max(
-            members,
-            key=lambda c: (squares([total * at[c][j] - summed[j] for j in range(m)]), -c),
+            members, key=lambda c: (squares([total * at[c][j] - summed[j] for j in range(m)]), -c)
         )
 
     def around(centre: int, members: list[int]) -> list[int]:

@@ -214,10 +214,7 @@ def test_regions_of_schooling_and_postcodes_with_hierarchies_and_without():
     with_groups = mondrian.anonymise(task)
     assert released(with_groups) == [("dropout", "34***"), ("further studies", "34986")]
     ranges = mondrian.anonymise(replace(task, options={"release": "ranges"}))
-    assert released(ranges) == [
-        ("dropout", "[34917, 34986]"),
-        ("{Masters, PhD}", "34986"),
-    ]
+    assert released(ranges) == [("dropout", "[34917, 34986]"), ("{Masters, PhD}", "34986")]
 
 
 def animals() -> Hierarchy:

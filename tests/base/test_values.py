@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 from kanon.base.kinds import numbers
 from kanon.base.values import canonical_text, canonical_texts
-from kanon.errors import (
-    KanonError,
-    PlanError,
-    TableError,
-    Unsatisfiable,
-)
+from kanon.errors import KanonError, PlanError, TableError, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.run import prepare, run

@@ -80,10 +80,7 @@ def test_every_node_is_drawn_at_its_height_by_whether_it_satisfies(census, colou
     figure = lattice_chart(census, colouring)
     found = census.assessed
     drawn = {}
-    for name, wanted, symbol in (
-        ("satisfies", True, "circle"),
-        ("does not satisfy", False, "x"),
-    ):
+    for name, wanted, symbol in (("satisfies", True, "circle"), ("does not satisfy", False, "x")):
         one = trace(figure, name)
         assert one.marker.symbol == symbol
         assert [found.satisfying[found.places[node]] for node in keys(one)] == [wanted] * len(one.x)

@@ -32,12 +32,7 @@ def people(folder) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     "given",
-    [
-        ["parts"],
-        ["people.csv", "--engine", "duckdb"],
-        ["data.sqlite#people"],
-        ["data.sqlite"],
-    ],
+    [["parts"], ["people.csv", "--engine", "duckdb"], ["data.sqlite#people"], ["data.sqlite"]],
     ids=" ".join,
 )
 def test_a_table_is_anonymised_where_it_is(kanon, folder, people, given):

@@ -199,8 +199,7 @@ def test_with_suppression_mingen_takes_none():
 AGE = PlainTree({"*": None, "2x": "*", "3x": "*", "21": "2x", "22": "2x", "31": "3x", "35": "3x"})
 SEX = PlainTree({"*": None, "F": "*", "M": "*"})
 PATIENTS = Problem(
-    (AGE, SEX),
-    (("21", "F"), ("21", "M"), ("22", "F"), ("31", "M"), ("31", "F"), ("35", "M")),
+    (AGE, SEX), (("21", "F"), ("21", "M"), ("22", "F"), ("31", "M"), ("31", "F"), ("35", "M"))
 )
 
 

@@ -34,15 +34,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.run import prepare, run
 from kanon.sources.reading import read_table
-from support.model_tables import (
-    breaks,
-    greedy_of,
-    guides,
-    models,
-    source_of,
-    tables,
-    task_of,
-)
+from support.model_tables import breaks, greedy_of, guides, models, source_of, tables, task_of
 from support.paths import ROOT
 from support.random_tables import Problem, examples
 from support.reference_tables import worked

@@ -129,10 +129,7 @@ def test_validating_on_the_table_itself_and_on_nothing():
     ready = prepared()
     labels = labels_of(ready, "ill")
     study = ClassifierStudy(
-        ready.classes,
-        {2: identity(ready.classes), 240: all_at_root(ready.classes)},
-        labels,
-        TREE,
+        ready.classes, {2: identity(ready.classes), 240: all_at_root(ready.classes)}, labels, TREE
     )
     found: list[Outcome] = []
     run_fits(no_progress, study, fits_of("original", TREE, 1), found.append)

@@ -36,10 +36,7 @@ from support.engine_tables import put_in_engine
 from support.paths import ROOT
 from support.random_tables import examples
 
-READINGS = {
-    "models": fold_spelling,
-    "checks": cell_values.read_as,
-}
+READINGS = {"models": fold_spelling, "checks": cell_values.read_as}
 DIVERSITY = [
     {"model": "distinct-l-diversity", "l": 2},
     {"model": "entropy-l-diversity", "l": 1.5},

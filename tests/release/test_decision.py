@@ -207,11 +207,7 @@ def test_the_context_changes_the_verdict():
     for release in RELEASES:
         parts = decide(Context(release=release), reached).parts
         met[release] = [part.threshold.card.name for part in parts if part.met]
-    assert met == {
-        "public": ["t"],
-        "research": ["t"],
-        "internal": ["k", "highest_risk"],
-    }
+    assert met == {"public": ["t"], "research": ["t"], "internal": ["k", "highest_risk"]}
     three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert decide(three, reached).holds
     assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence

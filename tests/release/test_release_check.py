@@ -181,10 +181,7 @@ def test_mixed_types_are_told_apart_as_kanon_does(cells, dtype):
         (["\u0663"] * 4 + ["\u0663.0"] * 4, {"t": 0.2, "distance": "emd-equal"}),
         # 9 and 10 in the digits of Arabic: the second is the larger one.
         (["\u0669", "\u0661\u0660", "12", "12"] * 2, {"t": 0.2, "distance": "emd-ordered"}),
-        (
-            ["1.50", "1.5", "2", "2", "1.5", "1.50", "2", "2"],
-            {"t": 1, "distance": "emd-ordered"},
-        ),
+        (["1.50", "1.5", "2", "2", "1.5", "1.50", "2", "2"], {"t": 1, "distance": "emd-ordered"}),
     ],
 )
 def test_a_release_that_meets_its_plan_is_given_out(tmp_path, values, part):
@@ -324,11 +321,7 @@ def test_a_plan_that_keeps_suppressed_records_is_checked_where_there_are_none():
     assert check_release(SIX, plan(K2, suppressed="keep"))[0].holds
 
 
-KEPT = {
-    "name": {"role": "identifier", "pseudonym": True},
-    "age": AGE,
-    "ill": {"role": "sensitive"},
-}
+KEPT = {"name": {"role": "identifier", "pseudonym": True}, "age": AGE, "ill": {"role": "sensitive"}}
 BLANKED = pd.DataFrame(
     {
         "name": ["P_1", "P_2", "P_3", "P_4"],
@@ -484,14 +477,8 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
             Verdict("suppressed", "job", "", None, False),
             "'job' shows values in rows that are marked as suppressed",
         ),
-        (
-            Verdict("k-anonymity", "", "k = 2", None, True),
-            "k-anonymity (k = 2): no class is left",
-        ),
-        (
-            Verdict("k-anonymity", "", "k = 2", 3, True),
-            "k-anonymity (k = 2): 3 in the worst class",
-        ),
+        (Verdict("k-anonymity", "", "k = 2", None, True), "k-anonymity (k = 2): no class is left"),
+        (Verdict("k-anonymity", "", "k = 2", 3, True), "k-anonymity (k = 2): 3 in the worst class"),
     ],
 )
 def test_a_verdict_is_a_sentence_whatever_it_is_about(verdict, sentence):

@@ -23,10 +23,7 @@ from kanon.sources.stored import open_stored
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
 TWO_BLANKS = pd.DataFrame(
-    {
-        "age": ["30", "30", "40", "40", "50", "50"],
-        "ill": ["", "?", "", "?", "flu", "cold"],
-    }
+    {"age": ["30", "30", "40", "40", "50", "50"], "ill": ["", "?", "", "?", "flu", "cold"]}
 )
 """In the ages of 30 and 40 a blank and a marker: two values to who reads the cells as they are."""
 
@@ -40,10 +37,7 @@ def content_of(**more):
         },
         "read": {"missing_markers": ["?"]},
         "algorithm": {"name": "gaa"},
-        "privacy": [
-            {"model": "k-anonymity", "k": 2},
-            {"model": "distinct-l-diversity", "l": 2},
-        ],
+        "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "distinct-l-diversity", "l": 2}],
         **more,
     }
 

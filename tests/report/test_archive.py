@@ -41,12 +41,7 @@ exec(compile(write_check(), "check.py", "exec"), SCRIPT.__dict__)
 
 DAY = datetime.date(2026, 1, 31)
 MEMBERS = ["released.csv", "plan.json", "report.html", "check.py", "README.txt", "SHA256SUMS"]
-SENSITIVE = {
-    "privacy": [
-        {"model": "k-anonymity", "k": 2},
-        {"model": "t-closeness", "t": 1.5},
-    ]
-}
+SENSITIVE = {"privacy": [{"model": "k-anonymity", "k": 2}, {"model": "t-closeness", "t": 1.5}]}
 GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"]}]}
 
 

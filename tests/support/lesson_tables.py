@@ -20,10 +20,7 @@ from kanon.sensitive import Sensitive
 from kanon.teaching.lesson import Choice
 from kanon.teaching.presets import preset_table
 from support.paths import ROOT
-from support.random_tables import (
-    PlainTree,
-    Problem,
-)
+from support.random_tables import PlainTree, Problem
 
 ILL = ("cold", "flu", "gout")
 

@@ -280,11 +280,7 @@ class Problem:
 
 @st.composite
 def problems(
-    draw,
-    max_attributes: int = 3,
-    max_records: int = 20,
-    max_nodes: int = 8,
-    weighted: bool = False,
+    draw, max_attributes: int = 3, max_records: int = 20, max_nodes: int = 8, weighted: bool = False
 ) -> Problem:
     """A table over random trees; inner nodes occur as values too, leaves more often."""
     m = draw(st.integers(1, max_attributes))

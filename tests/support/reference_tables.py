@@ -17,14 +17,7 @@ from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
 from kanon.reference.merging import PlainMerge, merge, pick_first, pick_smallest
 from kanon.reference.table import Group, PlainTable
-from support.random_tables import (
-    PlainTree,
-    Problem,
-    algorithms,
-    edge_weights,
-    path_cost,
-    problems,
-)
+from support.random_tables import PlainTree, Problem, algorithms, edge_weights, path_cost, problems
 
 Labels = tuple[str, ...]
 Rows = tuple[int, ...]
