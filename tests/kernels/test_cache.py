@@ -129,11 +129,8 @@ def make_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        cut,
-        *(
-            pytest.param(damage, marks=pytest.mark.nightly)
-            for damage in (empty, flip, lengthen, make_folder, Path.unlink)
-        ),
+        pytest.param(damage, marks=pytest.mark.nightly)
+        for damage in (cut, empty, flip, lengthen, make_folder, Path.unlink)
     ],
 )
 def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
@@ -163,6 +160,7 @@ print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (common_anc
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_at_once_compile_each_function_once(root):
     both = [start(root, CALL + COUNT) for _ in range(2)]
     compiled = [said(process).splitlines()[1].split() for process in both]

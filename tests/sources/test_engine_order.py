@@ -139,7 +139,7 @@ def written(plan: Plan, address: Address, engine: str, out: Path) -> pd.DataFram
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
-@examples(40)
+@examples(40, in_gate=2)
 @given(st.data())
 def test_random_tables_leave_in_the_order_of_memory(tmp_path_factory, engine, data):
     folder = tmp_path_factory.mktemp("random")
@@ -172,14 +172,19 @@ def people(records: int = 3000, seed: int = 1) -> pa.Table:
 PEOPLE = people()
 
 
+IN_GATE = {("", True), (".parquet", False), (".csv", True)}
+
+
 def put_shuffled(folder: Path) -> list[Address]:
     """The same people in two orders."""
     other = PEOPLE.take(np.random.default_rng(2).permutation(PEOPLE.num_rows))
     return [put(table, folder, "duckdb", name) for table, name in ((PEOPLE, "a"), (other, "b"))]
 
 
-@pytest.mark.parametrize("keeps", [False, True], ids=["left out", "kept"])
-@pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".tsv"])
+@pytest.mark.parametrize(("ending", "keeps"), [
+    pytest.param(ending, keeps, marks=[] if (ending, keeps) in IN_GATE else pytest.mark.nightly)
+    for ending in ("", ".parquet", ".csv", ".tsv") for keeps in (False, True)
+])  # fmt: skip
 def test_the_order_of_the_input_changes_no_byte(tmp_path, ending, keeps):
     plan, files = plan_of(PEOPLE.column_names, keeps=keeps), []
     for number, address in enumerate(put_shuffled(tmp_path)):
@@ -259,7 +264,9 @@ def test_spark_refuses_to_keep_the_order_of_the_table(tmp_path, monkeypatch):
         written(plan, put(PEOPLE, tmp_path, "spark"), "spark", tmp_path / "out")
 
 
-@pytest.mark.parametrize("ending", [".parquet", ".csv", ".duckdb"])
+@pytest.mark.parametrize("ending", [
+    ".parquet", ".duckdb", pytest.param(".csv", marks=pytest.mark.nightly),
+])  # fmt: skip
 def test_every_format_keeps_the_order_of_the_table(tmp_path, ending):
     plan, out = plan_of(PEOPLE.column_names, order="table"), tmp_path / f"out{ending}"
     source = open_stored(put(PEOPLE, tmp_path, "duckdb"))
@@ -270,10 +277,10 @@ def test_every_format_keeps_the_order_of_the_table(tmp_path, ending):
     assert [visits for (visits,) in rows] == PEOPLE["visits"].to_pylist()
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "other"])
-@pytest.mark.parametrize("order", ["released", "table"])
-@pytest.mark.parametrize("algorithm", [{"name": "flash"}, {"name": "gaa", "parts": "4"}],
-                         ids=["levels", "parts"])  # fmt: skip
+@pytest.mark.parametrize(("algorithm", "order", "engine"), [
+    ({"name": "flash"}, "released", "duckdb"), ({"name": "gaa", "parts": "4"}, "table", "duckdb"),
+    ({"name": "flash"}, "table", "other"), ({"name": "gaa", "parts": "4"}, "released", "other"),
+], ids=["levels", "parts", "levels-other", "parts-other"])  # fmt: skip
 def test_classes_that_stay_in_the_engine_leave_in_the_same_order(
     tmp_path, limits, algorithm, order, engine
 ):
