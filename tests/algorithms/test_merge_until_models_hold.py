@@ -47,7 +47,7 @@ from support.model_tables import (
     task_of,
 )
 from support.paths import ROOT
-from support.random_tables import PlainTree, Problem, examples
+from support.random_tables import PlainTree, Problem, examples, seeds
 from support.works import with_fields
 
 # What has to hold, by histograms
@@ -108,7 +108,7 @@ def test_the_variant_goes_on_as_gaa_does(table, wanted, data):
     assert rows_of(problem, released) == plain.released
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, in_gate=10))
 def test_a_large_class_that_breaks_a_model_may_meet_a_smaller_one(seed):
     """Classes of very different size; many are equal in size, and ties are hashed by a seed."""
     rng = np.random.default_rng(seed)
@@ -287,8 +287,11 @@ def people(records: int = 150) -> pd.DataFrame:
     return pd.DataFrame({"age": ages, "ill": ill})
 
 
-@pytest.mark.parametrize("others", OTHERS)
-@pytest.mark.parametrize("strategy", ["s1", "s3", "s7", "t"])
+@pytest.mark.parametrize(("others", "strategy"), [
+    pytest.param(others, name, marks=[] if place % 4 == number else pytest.mark.nightly)
+    for place, others in enumerate(OTHERS)
+    for number, name in enumerate(["s1", "s3", "s7", "t"])
+])  # fmt: skip
 def test_a_solution_knows_the_releases_that_single_runs_give(others, strategy):
     table = people()
     plan = small_plan(9, *others, strategy=strategy)
@@ -321,8 +324,11 @@ def test_models_that_the_table_meets_already_leave_every_k():
         assert np.array_equal(solution.at(k).targets, alone.targets)
 
 
-@pytest.mark.parametrize("others", OTHERS)
-@pytest.mark.parametrize("name", ["gaa", "gaa-small"])
+@pytest.mark.parametrize(("others", "name"), [
+    pytest.param(others, name, marks=[] if place % 2 == number else pytest.mark.nightly)
+    for place, others in enumerate(OTHERS)
+    for number, name in enumerate(["gaa-small", "gaa"])
+])  # fmt: skip
 def test_a_sweep_with_models_is_made_of_single_runs(others, name):
     table, ks = people(), [3, 10, 60]
     strategies = ["s1", "s4"] if name == "gaa" else ["s1"]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,14 @@ def examples(number: int, in_gate: int | None = None) -> settings:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
+
+
+def seeds(number: int, in_gate: int) -> list:
+    """Seeds from 0 on, all but the first of them by ``make nightly`` alone."""
+    return [
+        seed if seed < in_gate else pytest.param(seed, marks=pytest.mark.nightly)
+        for seed in range(number)
+    ]
 
 
 @dataclass(frozen=True)
