@@ -132,7 +132,12 @@ def test_many_small_values_of_a_plan_are_refused_before_they_are_made(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("text", "limit"), [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")]
+    ("text", "limit"),
+    [
+        ("rows = 11", "rows"),
+        pytest.param("columns = 4", "columns", marks=pytest.mark.nightly),
+        pytest.param("cells = 59", "cells", marks=pytest.mark.nightly),
+    ],
 )
 def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     own_workers, start, limits, text, limit

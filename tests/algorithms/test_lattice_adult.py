@@ -92,7 +92,7 @@ def check_agree(task: Task, algorithms: Sequence[ModuleType]) -> None:
 
 
 SOME = [
-    *(("ncp", "metric", k, share) for k, share in ((5, 0.0), (100, 0.0), (1000, 0.05))),
+    *(("ncp", "metric", k, share) for k, share in ((5, 0.0), (1000, 0.05))),
     *(("ncp", loss, 1000, 0.05) for loss in LOSSES[2:]),
 ]
 GRID = [
@@ -118,7 +118,7 @@ def test_suppression_at_five_percent_is_bounded_well(adult_path):
     assert flash.anonymise(task).trace.evaluated < NODES / 2
 
 
-WALKS = [(module, k, 0.05) for module in (datafly, improved_greedy) for k in (5, 1000)]
+WALKS = [(module, k, 0.05) for module in (datafly, improved_greedy) for k in (1000,)]
 EVERY = [
     pytest.param(module, k, share, marks=pytest.mark.nightly)
     for module in (datafly, samarati, improved_greedy, *OPTIMAL)

@@ -200,6 +200,7 @@ def test_what_is_no_layout_is_said_in_a_sentence(text, sentence):
     assert sentence in caught.value.sentence and "\n" not in caught.value.sentence
 
 
+@examples(100)
 @given(st.text(max_size=40) | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(
     json.dumps))  # fmt: skip
 def test_no_text_breaks_the_reading_of_a_layout(text):

@@ -122,7 +122,7 @@ def banded(draw):
     return values, values - below, values + above
 
 
-@examples(150)
+@examples(150, in_gate=8)
 @given(banded(), st.data())
 def test_laws_of_standings(table, data):
     values, low, high = table

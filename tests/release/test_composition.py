@@ -340,7 +340,7 @@ def released(table: pd.DataFrame, wanted: list[Plan]) -> list[Run]:
     return found
 
 
-@examples(100)
+@examples(100, in_gate=4)
 @given(st.data())
 def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
     table = data.draw(tables())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import datetime
+import functools
 import hashlib
 import html
 import io
@@ -78,7 +79,14 @@ def content(**changes):
     return plan
 
 
+@functools.cache
+def plain_report():
+    return gather(Plan.from_content(content()), PEOPLE, date=DAY)
+
+
 def report_of(plan=None, table=PEOPLE, **how):
+    if plan is None and table is PEOPLE and not how:
+        return plain_report()
     return gather(Plan.from_content(plan or content()), table, date=DAY, **how)
 
 
@@ -397,7 +405,9 @@ def test_alternatives_are_runs_of_their_own():
         assert (one.alteration, one.min_k) == (own["alteration"]["nllm"], own["min_k"])
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3, 4))]
+)
 def test_the_head_names_the_alternative_that_loses_least_by_pandas(seed):
     """With trees of one level over as many values each, what is lost is the share of stars."""
     draw = np.random.default_rng(seed)
@@ -519,7 +529,11 @@ def sha256(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["the plain one", "pseudonyms", "another model", "rows that stay"])
+@pytest.mark.parametrize("name", [
+    "pseudonyms",
+    *(pytest.param(name, marks=pytest.mark.nightly)
+      for name in ("the plain one", "another model", "rows that stay")),
+])  # fmt: skip
 def test_two_reports_differ_in_the_date_and_the_seconds_alone(name):
     plan = Plan.from_content(content(**PLANS[name]))
     first = page_of(gather(plan, PEOPLE, date=DAY))
@@ -603,7 +617,7 @@ def test_no_reason_and_no_alternative_is_published(monkeypatch):
         raise Unsatisfiable("Column 'age': {cells} is in the way.", ["the value 31"])
 
     monkeypatch.setattr("kanon.algorithms.ola.anonymise", refuse)
-    report = report_of()
+    report = report_of(content())
     assert "the value 31" in page_of(report)
     public = page_of(report.public)
     assert "in the way" not in public and "Lattice sweep" not in public
@@ -1058,10 +1072,9 @@ def test_the_command_writes_the_form_for_publication(folder):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("public", [(), ("--public",)])
-@pytest.mark.parametrize(("name", "more"), [
-    ("released.csv", ("--csv", "excel", "--neutralise-formulas")),
-    ("released.tsv", ()), ("released.xlsx", ()), ("released.parquet", ()),
+@pytest.mark.parametrize(("name", "public", "more"), [
+    ("released.csv", ("--public",), ("--csv", "excel", "--neutralise-formulas")),
+    ("released.tsv", (), ()), ("released.xlsx", (), ()), ("released.parquet", (), ()),
 ])  # fmt: skip
 def test_the_fingerprint_is_that_of_the_file_that_is_named(folder, public, name, more):
     assert main(["run", "plan.json", "--table", "people.csv", "--out", name, *more]) == 0

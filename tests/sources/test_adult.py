@@ -123,7 +123,7 @@ def test_every_release_on_the_path_is_k_anonymous(adult_path, metric):
         assert (recoding.min_k, recoding.n_classes) == (sizes.min(), len(sizes))
 
 
-SEPARATE = [(metric, k) for metric in SEVEN[::3] for k in (2, 100)]
+SEPARATE = [(SEVEN[0], 2), (SEVEN[-1], 100)]
 AT_NIGHT = [pytest.param(m, k, marks=pytest.mark.nightly) for m in SEVEN for k in TEN]
 
 

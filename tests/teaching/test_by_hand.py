@@ -18,6 +18,7 @@ from kanon.teaching.case import case_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import tree_pictures
 from support.exercise_sets import GIVEN, exercises_of
+from support.random_tables import examples
 
 SET = exercises_of(GIVEN)
 RECODE, LEVELS = SET.questions[:2]
@@ -87,6 +88,7 @@ steps = st.one_of(
 )
 
 
+@examples(100, in_gate=8)
 @given(st.lists(steps, max_size=8))
 def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_release(taken):
     answer = unchanged(HOSPITAL)
