@@ -218,9 +218,7 @@ def test_a_public_class_name_means_one_thing():
     assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
 
 
-# No Adult in the tree
-
-
+# --- No Adult in the tree -----------------------------------------------------------------------
 def tracked() -> Iterator[Path]:
     for path in ROOT.rglob("*"):
         if path.is_file() and not OUTSIDE & set(path.relative_to(ROOT).parts):
@@ -249,8 +247,7 @@ def test_no_file_holds_records_of_adult(adult_path):
     assert holding == []
 
 
-# The contract of every algorithm
-
+# --- The contract of every algorithm ------------------------------------------------------------
 ALGORITHMS = parts_of(kanon.algorithms)
 
 

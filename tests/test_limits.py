@@ -151,9 +151,7 @@ def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     assert work(at).table.records is before.table.records, "what was there stays"
 
 
-# Uploads
-
-
+# --- Uploads ------------------------------------------------------------------------------------
 def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits):
     uploads._prepare_server.clear()
     try:
@@ -192,9 +190,7 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
         elsewhere.submit(asyncio.run, parsed()).result()
 
 
-# Calculations
-
-
+# --- Calculations -------------------------------------------------------------------------------
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
     monkeypatch.setattr(runner, "Jobs", lambda places, **_: places)

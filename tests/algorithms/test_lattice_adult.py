@@ -33,6 +33,7 @@ from kanon.metrics import METRICS, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.sources.reading import read_table
+from support.plans import plan_content, qi_with
 
 pytestmark = pytest.mark.adult
 
@@ -53,16 +54,8 @@ def table_of(path: Path) -> pd.DataFrame:
 @cache
 def adult(path: Path) -> PreparedRun:
     table = table_of(path)
-    columns = {
-        column: {"role": "quasi-identifier", "hierarchy": f"adult_hierarchy_{column}.csv"}
-        for column in table.columns
-    }
-    plan = {
-        "version": 2,
-        "columns": columns,
-        "algorithm": {"name": "optimal"},
-        "privacy": [{"model": "k-anonymity", "k": 5}],
-    }
+    columns = {column: qi_with(f"adult_hierarchy_{column}.csv") for column in table.columns}
+    plan = plan_content(columns, 5, "optimal")
     return prepare(Plan.from_content(plan), table, path.parent)
 
 
@@ -143,9 +136,7 @@ def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):
         assert len(pairs) == original[column].nunique()
 
 
-# The whole grid
-
-
+# --- The whole grid -----------------------------------------------------------------------------
 @pytest.mark.nightly
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("share", SHARES)

@@ -57,9 +57,7 @@ def groups_of(task: Task) -> list[list[str]]:
     ]
 
 
-# By hand
-
-
+# --- By hand ------------------------------------------------------------------------------------
 def test_eight_ages():
     """Fewer than 3k: farthest from the mean, 10, is 21; it takes 20 and 12; the rest is a group."""
     task = Task(numbers(1, 2, 3, 10, 11, 12, 20, 21), (), 3)
@@ -199,9 +197,7 @@ def test_huge_numbers_are_rounded_and_still_told_apart():
     ]
 
 
-# What it refuses
-
-
+# --- What it refuses ----------------------------------------------------------------------------
 def test_missing_cells_are_refused():
     tree = Hierarchy.from_entries(
         [("*", None, None), *((x, "*", None) for x in ("1", "2", MISSING_LABEL))]
@@ -220,9 +216,7 @@ def test_other_models_are_refused():
     mdav.check(Task(classes, (), 2, models=models[:1]))
 
 
-# The slow version
-
-
+# --- The slow version ---------------------------------------------------------------------------
 def plain(
     points: list[tuple[Fraction, ...]], counts: list[int], k: int, number: type = Fraction
 ) -> list[list[int]]:

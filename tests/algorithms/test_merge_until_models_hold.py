@@ -47,18 +47,12 @@ from support.model_tables import (
     task_of,
 )
 from support.paths import ROOT
+from support.plans import make_plan, qi, qi_with
 from support.random_tables import PlainTree, Problem, examples, seeds
 from support.works import with_fields
 
-# What has to hold, by histograms
 
-
-# Random ones
-
-
-# What comes out holds, and is what the definition gives
-
-
+# --- What comes out holds, and is what the definition gives -------------------------------------
 @examples(90)
 @given(tables(max_records=24), models(), st.data())
 def test_the_release_holds_or_is_refused(table, wanted, data):
@@ -219,9 +213,7 @@ def test_many_merges_are_told_as_they_go():
     assert all(0 <= part <= 1 and "classes left to merge" in text for part, text in told)
 
 
-# What cannot hold
-
-
+# --- What cannot hold ---------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", [gaa, gaa_small])
 @pytest.mark.parametrize(
     ("model", "said"),
@@ -252,22 +244,14 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
         assert said in caught.value.sentence
 
 
-# Several k at once
-
-
+# --- Several k at once --------------------------------------------------------------------------
 def small_plan(k: int, *others: dict[str, Any], **algorithm: Any) -> Plan:
-    return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier",
-                        "hierarchy": {"build": "intervals", "widths": [5, 10, 50]}},
-                "ill": {"role": "sensitive"},
-            },
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": k}, *others],
-        }
-    )  # fmt: skip
+    return make_plan(
+        {"age": qi("intervals", widths=[5, 10, 50]), "ill": {"role": "sensitive"}},
+        k,
+        {"name": "gaa", **algorithm},
+        models=others,
+    )
 
 
 OTHERS = [
@@ -361,22 +345,14 @@ def test_runs_with_models_and_without_stand_side_by_side():
     assert together[0].at(ks)["entropy_l"].min() < 2 <= together[1].at(ks)["entropy_l"].min() + 1e-9
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 def adult_plan(path: Path, sensitive: str, others: list[dict[str, Any]], **algorithm: Any) -> Plan:
     with path.open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file, delimiter=";"))
     folder = ROOT / "hierarchies" / "adult"
-    columns: dict[str, Any] = {
-        column: {"role": "quasi-identifier", "hierarchy": str(folder / f"{column}.csv")}
-        for column in header
-    }
+    columns: dict[str, Any] = {column: qi_with(str(folder / f"{column}.csv")) for column in header}
     columns[sensitive] = {"role": "sensitive"}
-    return Plan.from_content(
-        {"version": 2, "columns": columns, "algorithm": {"name": "gaa", **algorithm},
-         "privacy": [{"model": "k-anonymity", "k": 5}, *others]}
-    )  # fmt: skip
+    return make_plan(columns, 5, {"name": "gaa", **algorithm}, models=others)
 
 
 @pytest.mark.adult

@@ -39,6 +39,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from support.laws import check_moves_up, check_order_of_rows
+from support.plans import make_plan, plan_content
 from support.random_tables import examples, trees
 from support.recodings import released
 
@@ -73,9 +74,7 @@ def told(task: Task) -> list[tuple[str, str, tuple[int, ...]]]:
     return [(cut.attribute, cut.value, cut.sizes) for cut in mondrian.cuts(task)]
 
 
-# By hand
-
-
+# --- By hand ------------------------------------------------------------------------------------
 def patients(order: str) -> EquivalenceClasses:
     """The patients of the paper's first figure, by the given order of its columns."""
     rows = ["25 M 53711", "25 F 53712", "26 M 53711", "27 M 53710", "27 F 53712", "28 M 53711"]
@@ -352,9 +351,7 @@ def test_what_cannot_be_met_is_refused():
         mondrian.check(replace(task_of(classes, 1), models=(DistinctLDiversity(2, "ill"),)))
 
 
-# Random tables
-
-
+# --- Random tables ------------------------------------------------------------------------------
 @st.composite
 def hierarchies(draw) -> Hierarchy:
     """A tree of texts, a tree whose leaves are numbers in any order, or none."""
@@ -666,9 +663,7 @@ def test_many_regions_need_several_stretches_and_progress_rises():
     assert len(sizes) == recoding.trace.steps
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 def adult_task(path: Path, records: int) -> Task:
     """Eight quasi-identifiers of Adult; the salary class is sensitive."""
     whole = read_table(path).table
@@ -705,24 +700,19 @@ def test_adult_is_cut_as_the_plain_recursion_cuts_it(
     assert not broken(task.others, recoding.released).any()
 
 
-# Through a plan
-
-
+# --- Through a plan -----------------------------------------------------------------------------
 def test_a_plan_without_hierarchies():
     frame = pd.DataFrame(
         {"age": [21, 22, 35, 36], "city": ["Ulm", "Bonn", "Trier", "Ulm"], "ill": list("abab")}
     )
-    plan = Plan.from_content(
+    plan = make_plan(
         {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier"},
-                "city": {"role": "quasi-identifier"},
-                "ill": {"role": "sensitive"},
-            },
-            "algorithm": {"name": "mondrian"},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
+            "age": {"role": "quasi-identifier"},
+            "city": {"role": "quasi-identifier"},
+            "ill": {"role": "sensitive"},
+        },
+        2,
+        "mondrian",
     )
     done = run(plan, frame)
     assert done.released(order="table").to_numpy().tolist() == [
@@ -741,13 +731,9 @@ def test_a_plan_without_hierarchies():
 
 def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
     """Missing cells stand last, and a range may hold them; ``*`` is everything."""
-    content = {
-        "version": 2,
-        "columns": {"age": {"role": "quasi-identifier"}},
-        "read": {"missing": "as-value"},
-        "algorithm": {"name": "mondrian"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    content = plan_content(
+        {"age": {"role": "quasi-identifier"}}, 2, "mondrian", read={"missing": "as-value"}
+    )
     plan = Plan.from_content(content)
     frame = pd.DataFrame({"age": [1, 2, None, 4]})
     last = f"4 or {MISSING_LABEL}"

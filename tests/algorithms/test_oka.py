@@ -25,9 +25,8 @@ from oracles.plain_clustering import (
 from support.random_tables import PlainTree, Problem, examples
 from support.reference_tables import result
 
-# By hand
 
-
+# --- By hand ------------------------------------------------------------------------------------
 def stages(task: Task) -> tuple[list[str], str]:
     """The clusters after the pass, in the order begun, and what they give away then."""
     table = table_of(task)
@@ -121,9 +120,7 @@ def test_clusters_below_k_are_merged_in_the_order_begun(values, begun, release):
     assert told(problem, oka.anonymise(task)) == release
 
 
-# Equal to the definition
-
-
+# --- Equal to the definition --------------------------------------------------------------------
 @pytest.mark.parametrize("cost", ["weighted", "representatives"])
 def test_a_hundred_tuples_go_as_in_the_slow_version(cost):
     problem, chosen = many_tuples()

@@ -45,9 +45,7 @@ def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:
     return Task(problem.classes(), scaled(problem, chosen), k, **more)
 
 
-# Against all partitions
-
-
+# --- Against all partitions ---------------------------------------------------------------------
 @examples(100)
 @given(cases(max_records=8), st.data())
 def test_no_partition_loses_less(case, data):
@@ -85,9 +83,7 @@ def test_no_partition_of_nine_tuples_loses_less(seed):
         assert found.trace.gap == 0
 
 
-# The program
-
-
+# --- The program --------------------------------------------------------------------------------
 @examples(60)
 @given(cases(max_records=14), st.data())
 def test_places_that_are_left_out_are_in_no_better_release(case, data):
@@ -140,9 +136,7 @@ def with_parts(brings: np.ndarray, counts: np.ndarray, k: int) -> int:
     return sum(single[:k]) + sum(each for each in single[k:] if each > 0)
 
 
-# Worked by hand
-
-
+# --- Worked by hand -----------------------------------------------------------------------------
 def test_three_pairs_that_the_sweep_misses():
     """To hide the first letter costs 1, the second 2. Without the first, {ax, cx} and {ay, by, cy}
     are alike, without the second {ax, ay}, {by, bz} and {cx, cy}. So bz can be with by, or lose 3
@@ -165,9 +159,7 @@ def test_three_pairs_that_the_sweep_misses():
     assert 8 * total_loss(task, sweep) == 12 * total_loss(task, found)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @examples(30)
 @given(cases(max_records=16), st.data())
 def test_laws(case, data):
@@ -197,9 +189,7 @@ def test_the_order_of_rows_does_not_matter(case, data):
     assert two.tolist() == one[list(order)].tolist()
 
 
-# If the time is over
-
-
+# --- If the time is over ------------------------------------------------------------------------
 def test_without_the_solver_the_gap_is_that_of_the_prices(monkeypatch):
     problem, chosen = many_pairs(12)
     task = chosen_task(problem, chosen, 3)
@@ -222,9 +212,7 @@ def test_what_the_solver_proves_before_its_time_is_over_counts(monkeypatch):
     assert found.trace.gap == pytest.approx(100 * (total_loss(task, found) / (0.99 * best) - 1))
 
 
-# What is told
-
-
+# --- What is told -------------------------------------------------------------------------------
 def pairs() -> tuple[Plan, pd.DataFrame]:
     problem, _ = many_pairs(12)
     content = problem.plan(3, name="optimal-local", metric="custom")
@@ -272,9 +260,7 @@ def test_no_other_k_is_computed_beside_it():
     assert found.known is None and found.recoding.trace.gap == 0
 
 
-# Refused
-
-
+# --- Refused ------------------------------------------------------------------------------------
 def test_a_table_of_too_many_different_records_is_refused(monkeypatch):
     problem, chosen = many_pairs(0)
     task = chosen_task(problem, chosen, 2)

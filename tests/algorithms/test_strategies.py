@@ -72,9 +72,7 @@ def every_k(path: MergePath) -> list[list]:
     return [path.at(k).targets.tolist() for k in range(1, path.classes.n_records + 1)]
 
 
-# By hand: the worked table of greedy.md
-
-
+# --- By hand: the worked table of greedy.md -----------------------------------------------------
 F_LION, F_DOG, M_CAT, M_LION = ("F", "Lion"), ("F", "Dog"), ("M", "Cat"), ("M", "Lion")
 F_MAMMAL, M_FELID = ("F", "Mammal"), ("M", "Felid")
 ANY_FELID, ANY_MAMMAL = ("*", "Felid"), ("*", "Mammal")
@@ -142,9 +140,7 @@ def test_the_worked_table(strategy, scope):
     assert dict(zip(labels, release.counts.tolist(), strict=True)) == RELEASES[how]
 
 
-# By hand: every strategy takes another partner
-
-
+# --- By hand: every strategy takes another partner ----------------------------------------------
 NINE_COSTS = {"a": 0, "y1": 2, "y2": 2, "y3": 2, "y4": 3, "y5": 3, "y6": 20, "y7": 10, "y8": 20,
               "y9": 10, "z": 100}  # fmt: skip
 NINE_MIXES = {"a": "A", "y1": "AAAA", "y2": "EF", "y3": "AAABB", "y4": "BCDE", "y5": "ABBBCC",
@@ -359,9 +355,7 @@ def test_equal_entropies_are_ties_whatever_the_logarithms_say():
         assert merges_of(same, gaa.merge_path(task))[0][1] == ("y01",)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @st.composite
 def cases(draw, metrics: Sequence[str] = (*SEVEN, "custom"), most_values: int = 9, **kwargs):
     """A table with a sensitive column, some of its cells missing, and choices of a plan."""
@@ -543,9 +537,7 @@ def test_a_tie_seed_decides_ties(strategy, scope):
     assert len(found) == 10
 
 
-# Against the pure version
-
-
+# --- Against the pure version -------------------------------------------------------------------
 @examples(20)
 @given(cases(metrics=["custom"], max_records=12, max_nodes=7), st.data())
 def test_kernel_and_scan_equal_the_pure_version(case, data):
@@ -557,9 +549,7 @@ def test_kernel_and_scan_equal_the_pure_version(case, data):
         assert merges_of(problem, scan(task)) == plain.merges, one
 
 
-# Against the full scan
-
-
+# --- Against the full scan ----------------------------------------------------------------------
 TREES = (
     PlainTree(
         {"*": None, "A": "*", "B": "*", "e": "*", "a": "A", "b": "A", "c": "B", "d": "B"},
@@ -649,9 +639,7 @@ def test_a_table_like_a_census_file(records, values):
     check_all(task)
 
 
-# The groups of classes that are alike
-
-
+# --- The groups of classes that are alike -------------------------------------------------------
 def grouped(looking: StrategyView) -> list[list[int]]:
     """The groups, by their members; every one knows its group and how many there are."""
     groups, found = looking.groups, []
@@ -696,9 +684,7 @@ def test_classes_of_equal_size_and_histogram_are_one_group(monkeypatch, strategy
     assert work.state[LIVE] == looking.state[GROUPS] == 1
 
 
-# What is refused, and what is known
-
-
+# --- What is refused, and what is known ---------------------------------------------------------
 def test_the_variant_among_small_classes_merges_by_cost_alone():
     problem = worked()
     for name in NAMES:

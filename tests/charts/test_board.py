@@ -89,9 +89,7 @@ def lines_drawn(figure):
     return [trace for trace in figure.data if trace.meta == "line"]
 
 
-# --- looks ------------------------------------------------------------------------------------
-
-
+# --- looks --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("eye", EYES)
 def test_colours_of_strategies_stay_apart_for_every_eye(eye):
     seen = oklab(list(STRATEGY_COLOURS.values()), EYES[eye])
@@ -159,8 +157,7 @@ def test_no_two_lines_look_alike(data):
     assert [looks[one.name].colour for one in kept] == list(KEPT_COLOURS[: len(kept)])
 
 
-# --- layouts ----------------------------------------------------------------------------------
-
+# --- layouts ------------------------------------------------------------------------------------
 PANELS = st.builds(
     Panel,
     st.sampled_from(sorted(KINDS)),
@@ -225,9 +222,7 @@ def test_without_a_choice_the_board_shows_l_and_t_where_there_are_any():
     assert [panel.measure for panel in COSTS.panels] == list(CRITERIA)
 
 
-# --- the board --------------------------------------------------------------------------------
-
-
+# --- the board ----------------------------------------------------------------------------------
 def test_the_board_and_its_cursor_speak_of_the_same_numbers():
     comparison = compared(line("ncp", [1, 5, 9], [2, 6, 9]), line("llm", [3, 8, 9], [1.5, 9, 9]))
     board = draw_board(comparison)
@@ -384,8 +379,7 @@ def test_what_a_cursor_is_told_can_be_sent():
     json.dumps(draw_board(every, layout).cursor, allow_nan=False)
 
 
-# --- the front --------------------------------------------------------------------------------
-
+# --- the front ----------------------------------------------------------------------------------
 COORDINATES = st.integers(-3, 3).map(float) | st.just(float("nan"))
 
 
@@ -456,9 +450,7 @@ def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
     assert table["mean_alteration_high"].tolist()[:3] == [2, 6, 9]
 
 
-# --- small multiples --------------------------------------------------------------------------
-
-
+# --- small multiples ----------------------------------------------------------------------------
 @pytest.mark.parametrize("number", [1, 2, 7, 14])
 def test_each_small_panel_shows_one_against_all_others(number):
     every = [
@@ -481,9 +473,7 @@ def test_each_small_panel_shows_one_against_all_others(number):
     assert scales == {(0, 103)}
 
 
-# --- class sizes ------------------------------------------------------------------------------
-
-
+# --- class sizes --------------------------------------------------------------------------------
 @examples(40)
 @given(problems())
 def test_class_sizes_along_a_path_are_those_of_each_release(problem):

@@ -211,9 +211,7 @@ def test_characteristics_are_means_over_the_metrics_that_share_them():
     assert by_characteristic(areas, [METRICS["custom"]] * 3).empty
 
 
-# Strategies and a sensitive column
-
-
+# --- Strategies and a sensitive column ----------------------------------------------------------
 def sensitive_line(metric, strategy, losses, ls, ts, best=4.0, ks=(2, 4, 6), column="ill"):
     """A line with losses in percent, and with entropy l and norm-1 t; a list per tie seed."""
     seeds = [None, *range(7, 6 + len(losses))]
@@ -326,9 +324,7 @@ def test_the_k_of_the_papers_as_presets():
     assert found.areas(4, 60, K_PRESETS["thirteen"]).values.iloc[0, 0] == 0, "50 does not count"
 
 
-# One minus the other
-
-
+# --- One minus the other ------------------------------------------------------------------------
 def test_a_difference_by_hand():
     found = both(bands=True)
     first, second = (one.name for one in found.lines)
@@ -423,9 +419,7 @@ def test_what_is_suppressed_is_a_criterion_where_something_is():
     assert some.table()[name].tolist() == [0.0, 0.0, 0.0, 0.0, 2.5, 5.0]
 
 
-# Real runs
-
-
+# --- Real runs ----------------------------------------------------------------------------------
 def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparison:
     plan = Plan.from_content(problem.plan(name=name))
     wanted = configurations(plan, metrics, ["s1"], seeds)

@@ -109,9 +109,7 @@ def test_counts_are_what_fractions_of_records_say(case):
     assert found.quantile(0.9) >= found.quantile(0.5) >= 0
 
 
-# --- by hand --------------------------------------------------------------------------------------
-
-
+# --- by hand ------------------------------------------------------------------------------------
 def test_a_rare_answer_is_measured_by_a_thousandth_of_the_records():
     rows = [("a",)] * 1999 + [("b",)]
     problem = Problem((AGES,), tuple(rows))

@@ -133,9 +133,7 @@ def clusters_of(problem: Problem, of: np.ndarray) -> list[set[Labels]]:
     return list(found.values())
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 def source_of(problem: Problem, frame: pd.DataFrame) -> MemorySource:
     trees = dict(zip(problem.columns, problem.hierarchies, strict=True))
     return MemorySource(frame, Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER)), trees)
@@ -181,9 +179,7 @@ def check_nothing_changes(module: ModuleType, task: Task) -> None:
     assert first.trace.steps == second.trace.steps
 
 
-# The best that can be
-
-
+# --- The best that can be -----------------------------------------------------------------------
 def partitions(items: Sequence[Labels]) -> Iterator[list[Cluster]]:
     """Every way to put tuples together."""
     if not items:
@@ -223,9 +219,7 @@ def loss_by_task(task: Task, recoding: Recoding) -> int:
     )
 
 
-# Tables by hand
-
-
+# --- Tables by hand -----------------------------------------------------------------------------
 def worked_table() -> tuple[Problem, tuple[np.ndarray, ...]]:
     """Seven records, ``a`` once and ``b``, ``c``, ``d`` twice, with what raising each costs.
 

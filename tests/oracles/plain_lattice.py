@@ -182,9 +182,7 @@ def minimal(lattice: PlainLattice) -> list[Node]:
     ]
 
 
-# The papers' traversals
-
-
+# --- The papers' traversals ---------------------------------------------------------------------
 def datafly(lattice: PlainLattice) -> Node:
     """Sweeney 1997: raise the column with the most distinct values until few records are left."""
     node = lattice.bottom
@@ -389,8 +387,7 @@ class Tags:
         return {node for node, satisfies in self.known.items() if satisfies}
 
 
-# Least loss among what satisfies, where suppression makes the loss rise and fall
-
+# --- Least loss among what satisfies, where suppression makes the loss rise and fall ------------
 Number = int | Fraction
 
 

@@ -21,6 +21,7 @@ from kanon.plan import Plan
 from kanon.privacy import t_closeness
 from kanon.privacy.plans import MODEL_PLANS
 from kanon.run import run
+from support.plans import plan_content
 
 BUILDERS: Mapping[str, Any] = {
     "age": {"build": "intervals", "widths": [10, 30]},
@@ -47,8 +48,7 @@ def people(seed: int) -> pd.DataFrame:
     )
 
 
-# The models, by pandas
-
+# --- The models, by pandas ----------------------------------------------------------------------
 Histograms = pd.DataFrame
 """A row per class, a column per sensitive value, how many records have it."""
 
@@ -160,8 +160,7 @@ def smallest(released: pd.DataFrame) -> int:
     return int(released.groupby(QUASI).size().min())
 
 
-# What goes together
-
+# --- What goes together -------------------------------------------------------------------------
 PAIRS = """
     gaa              ..  ..  ..
     gaa-small        ..  ..  ..
@@ -252,13 +251,7 @@ def plan(algorithm: str, model: str | None, limit: str, bare: bool = False, **ow
             columns[name]["hierarchy"] = chosen
     columns |= {name: {"role": "sensitive"} for name in ("disease", "income")}
     asked = [{**MODELS[model][0], "column": column_of(model)}] if model else []
-    content = {
-        "version": 2,
-        "columns": columns,
-        "algorithm": {"name": algorithm, **own},
-        "privacy": [{"model": "k-anonymity", "k": K}, *asked],
-        **LIMITS[limit],
-    }
+    content = plan_content(columns, K, {"name": algorithm, **own}, models=asked) | LIMITS[limit]
     return Plan.from_content(content)
 
 

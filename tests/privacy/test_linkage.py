@@ -116,9 +116,7 @@ def test_what_cannot_be_known_is_refused(animals):
     assert "Unicorn" in caught.value.sentence and "Unicorn" not in str(caught.value)
 
 
-# Any table, row by row
-
-
+# --- Any table, row by row ----------------------------------------------------------------------
 @examples(150)
 @given(attacks())
 def test_attacks_equal_looking_through_the_rows(drawn):

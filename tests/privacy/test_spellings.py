@@ -34,6 +34,7 @@ from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from support.engine_tables import put_in_engine
 from support.paths import ROOT
+from support.plans import plan_content, qi
 from support.random_tables import examples
 
 READINGS = {"models": fold_spelling, "checks": cell_values.read_as}
@@ -57,17 +58,10 @@ TOWNS = pd.DataFrame(
 
 
 def plan(privacy, k=2, ill=(), **changes):
-    columns = {
-        "town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "ill": {"role": "sensitive", **dict(ill)},
-    }
+    columns = {"town": qi(), "ill": {"role": "sensitive", **dict(ill)}}
     return Plan.from_content(
-        {
-            "version": 2, "columns": columns, "algorithm": {"name": "gaa"},
-            "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
-            "read": {"missing": "as-value"}, **changes,
-        }
-    )  # fmt: skip
+        plan_content(columns, k, models=privacy, read={"missing": "as-value"}) | changes
+    )
 
 
 def release(privacy, table, **more):

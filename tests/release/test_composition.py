@@ -29,6 +29,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
 from kanon.sources.read_settings import ReadSettings
+from support.plans import qi_with
 from support.random_tables import examples
 
 TREES: dict[str, list[Any]] = {
@@ -61,7 +62,7 @@ def plan(roles: dict[str, Any], algorithm: dict[str, Any], **more: Any) -> Plan:
 
 
 def quasi(tree: Any = None) -> dict[str, Any]:
-    return {"role": "quasi-identifier", "hierarchy": tree or {"build": "suppression"}}
+    return qi_with(tree or {"build": "suppression"})
 
 
 def united(sets: list[set[str]]) -> list[set[str]]:

@@ -35,6 +35,7 @@ from kanon.release.decision import (
     levels_reached,
 )
 from kanon.run import run
+from support.plans import plan_content, qi
 
 PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 """c, f and g occur three times, three times and once."""
@@ -42,12 +43,9 @@ PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 
 def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more):
     """A release of a table whose quasi-identifiers are kept or lost."""
-    lost = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    lost = qi()
     columns = {name: {"role": "sensitive"} if name in sensitive else lost for name in table}
-    content = {
-        "version": 2, "columns": columns, "algorithm": {"name": algorithm, "node": node},
-        "privacy": [{"model": "k-anonymity", "k": k}], **more,
-    }  # fmt: skip
+    content = plan_content(columns, k, {"name": algorithm, "node": node}) | more
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return run(Plan.from_content(content), table)

@@ -29,6 +29,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
 from kanon.sources.missing import mark_missing
 from kanon.sources.reading import read_table
+from support.plans import qi
 from support.random_tables import examples
 
 COLUMNS = {
@@ -37,7 +38,7 @@ COLUMNS = {
     "ill": {"role": "sensitive"},
 }
 
-AGE = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+AGE = qi()
 K2 = {"model": "k-anonymity", "k": 2}
 
 
@@ -268,9 +269,7 @@ def test_the_order_of_rows_does_not_matter(records, random):
     pd.testing.assert_frame_equal(released, kept)
 
 
-# --- what must not pass ---------------------------------------------------------------------
-
-
+# --- what must not pass -------------------------------------------------------------------------
 def test_an_identifier_is_no_part_of_a_release():
     (found,) = check_release(SIX.assign(name="Ana"), plan(K2))
     assert found.model == "columns" and not found.holds
@@ -451,7 +450,7 @@ def test_a_file_that_is_not_as_written_is_not_given_out(tmp_path, content):
 def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, texts, role):
     columns = {"age": ["x"] * 4, "n": pa.array([1, 1, most, None], kind)}
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    quasi = qi()
     asked = plan({"model": "k-anonymity", "k": 2}, columns={"age": quasi, "n": {"role": role}})
     read = read_table(tmp_path / "t.parquet").table
     from_pandas = pd.DataFrame({"age": ["x"] * 4, "n": columns["n"].to_pandas()})

@@ -19,6 +19,7 @@ from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import FORMATS
 from kanon.sources.stored import open_stored
+from support.plans import plan_content, qi
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
@@ -29,17 +30,14 @@ TWO_BLANKS = pd.DataFrame(
 
 
 def content_of(**more):
-    return {
-        "version": 2,
-        "columns": {
-            "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "read": {"missing_markers": ["?"]},
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "distinct-l-diversity", "l": 2}],
-        **more,
-    }
+    return (
+        plan_content(
+            {"age": qi(), "ill": {"role": "sensitive"}},
+            models=[{"model": "distinct-l-diversity", "l": 2}],
+            read={"missing_markers": ["?"]},
+        )
+        | more
+    )
 
 
 def plan_of(**more):

@@ -21,6 +21,7 @@ from kanon.plan import Plan
 from kanon.run import prepare, run
 from oracles.plain_scan import scan
 from support.paths import ROOT
+from support.plans import plan_content, qi_with
 
 pytestmark = pytest.mark.adult
 
@@ -67,16 +68,8 @@ def above(column: str) -> dict[str, set[str]]:
 
 def content(path: Path, k: int, **algorithm: Any) -> dict[str, Any]:
     """A plan with all nine columns as quasi-identifiers."""
-    columns = {
-        column: {"role": "quasi-identifier", "hierarchy": str(TREES / f"{column}.csv")}
-        for column in rows_of(path)[0]
-    }
-    return {
-        "version": 2,
-        "columns": columns,
-        "algorithm": {"name": "gaa", **algorithm},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    }
+    columns = {column: qi_with(str(TREES / f"{column}.csv")) for column in rows_of(path)[0]}
+    return plan_content(columns, k, {"name": "gaa", **algorithm})
 
 
 def check_release(path: Path, released: pd.DataFrame, k: int) -> None:

@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 
 from kanon.base.unzipping import Unreadable, unzipped
 from kanon.errors import TableError
-from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources import typed_files
 from kanon.sources.addresses import Address
@@ -39,6 +38,7 @@ from kanon.sources.sheets import extent
 from kanon.sources.stored import open_stored
 from kanon.sources.writing import table_bytes, write_whole
 from support import bombs
+from support.plans import make_plan, qi
 from support.random_tables import examples
 from support.spark import SPARK, require_spark
 
@@ -86,9 +86,7 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
         assert part in tried[name][0], name
 
 
-# What is honest is read
-
-
+# --- What is honest is read ---------------------------------------------------------------------
 TEXTS = ["short", "x" * 200, "é", None]
 
 
@@ -192,9 +190,7 @@ def test_a_byte_that_was_changed_is_a_table_or_a_sentence(place, value, kind):
         assert error.sentence.endswith(".")
 
 
-# Sheets
-
-
+# --- Sheets -------------------------------------------------------------------------------------
 @examples(100)
 @given(
     st.dictionaries(st.tuples(st.integers(1, 40), st.integers(1, 60)), st.booleans(), max_size=12),
@@ -330,8 +326,7 @@ def test_a_page_header_with_another_kind_of_field_is_damaged(place, kind):
         assert len(read_table(bytes(broken), "t.parquet").table) == 3
 
 
-# Releases
-
+# --- Releases -----------------------------------------------------------------------------------
 WIDE = """
 COPY (SELECT 1 AS age, repeat(md5(i::VARCHAR), {times}) AS note FROM range({rows}) t(i))
 TO '{path}' (FORMAT parquet)
@@ -357,17 +352,7 @@ def wide(tmp_path_factory):
     return made
 
 
-PLAN = Plan.from_content(
-    {
-        "version": 2,
-        "columns": {
-            "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "note": {"role": "insensitive"},
-        },
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "algorithm": {"name": "gaa"},
-    }
-)
+PLAN = make_plan({"age": qi(), "note": {"role": "insensitive"}})
 
 
 @pytest.mark.nightly

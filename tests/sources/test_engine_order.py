@@ -26,10 +26,11 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
+from support.plans import plan_content, qi
 from support.random_tables import examples
 from support.spark import SPARK, require_spark
 
-SUPPRESSION = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+SUPPRESSION = qi()
 PASSED = {"role": "insensitive"}
 TEXTS = ["10", "9", "9.0", "-3", "-12.5", "+9", "-0", "0", "007", "b", "B", "é", "a,b", "1e5"]
 TEXTS += ["5\n", ".5", ",", "[5, 9]", "(missing)", "𝒳", "\uffee"]
@@ -78,13 +79,9 @@ def tables(draw: st.DrawFn, with_types: bool) -> pa.Table:
 def plan_of(
     columns: Sequence[str], roles: dict[str, Any] = ROLES, keeps: bool = False, **more: Any
 ) -> Plan:
-    content = {
-        "version": 2,
-        "columns": {name: roles.get(name, PASSED) for name in columns},
-        "algorithm": {"name": "gaa"},
-        "read": {"missing": "as-value"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    content = plan_content(
+        {name: roles.get(name, PASSED) for name in columns}, read={"missing": "as-value"}
+    )
     if keeps:
         content |= {
             "algorithm": {"name": "datafly"}, "suppressed": "keep",
@@ -286,7 +283,7 @@ def test_classes_that_stay_in_the_engine_leave_in_the_same_order(
 ):
     limit = {"suppression_limit": {"records": 300}} if algorithm["name"] == "flash" else {}
     keeps = {"suppressed": "keep"} if limit else {}
-    by_ten = {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}}
+    by_ten = qi("intervals", widths=[10, 40])
     more = {"algorithm": algorithm, "order": order, **limit, **keeps}
     plan = plan_of(PEOPLE.column_names, ROLES | {"age": by_ten}, **more)
     expected = in_memory(plan, PEOPLE)

@@ -44,6 +44,7 @@ from kanon.sources.tables import Table
 from support.engine_tables import put_in_engine
 from support.paths import ROOT
 from support.people_texts import AS_WRITTEN, DATAFLY, GAA, PASSED, TEXT_ROLES, TEXTS, plan_of
+from support.plans import make_plan, qi
 from support.random_tables import Problem, examples, problems
 from support.spark import SPARK, quick_spark, require_spark
 
@@ -62,10 +63,10 @@ TYPED = pd.DataFrame(
 )
 TYPED_ROLES = {
     "visits": PASSED,
-    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
-    "weight": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    "born": {"role": "quasi-identifier", "hierarchy": {"build": "dates", "levels": ["year"]}},
-    "left": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    "age": qi("intervals", widths=[10, 40]),
+    "weight": qi(),
+    "born": qi("dates", levels=["year"]),
+    "left": qi(),
     "ill": {"role": "sensitive"},
 }
 
@@ -266,9 +267,7 @@ def test_a_wide_table_has_several_keys_per_row(tmp_path):
     frame = pd.DataFrame({f"q{j}": generator.integers(0, 10, 40).astype(str) for j in range(20)})
     frame = pd.concat([frame, frame.head(10)])
     frame.to_parquet(tmp_path / "wide.parquet", index=False)
-    roles = {
-        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in frame
-    }
+    roles = {name: qi() for name in frame}
     plan = plan_of(roles, GAA, "as-value", "leave-out")
     done = run(plan, open_stored(Address(str(tmp_path / "wide.parquet"))))
     assert rows_of(written(done, tmp_path / "out")) == rows_of(run(plan, frame).released())
@@ -551,9 +550,7 @@ def test_an_address_shows_no_password():
     assert address.shown == "postgres://host/data#people" and address.name == "people"
 
 
-# --- releases -------------------------------------------------------------------------------
-
-
+# --- releases -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".tsv"])
 def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     plan, table, path = people
@@ -780,14 +777,8 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
         connection.execute(
             f"CREATE TABLE t AS SELECT hour::{kind} AS hour, sex, ill FROM ({TIMES})"
         )
-    trees = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = Plan.from_content(
-        {
-            "version": 2, "algorithm": {"name": "gaa"},
-            "columns": {"hour": trees, "sex": trees, "ill": {"role": "sensitive"}},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )  # fmt: skip
+    trees = qi()
+    plan = make_plan({"hour": trees, "sex": trees, "ill": {"role": "sensitive"}})
     with pytest.raises(TableError, match=r"times of day, .* convert it to text"):
         run(plan, open_stored(Address(str(path), "t"))).write(Address(str(tmp_path / "o.csv")))
 

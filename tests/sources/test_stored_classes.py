@@ -20,6 +20,7 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import TableConnection
 from kanon.stored_classes import StoredClasses
 from support.engine_tables import put_in_engine
+from support.plans import make_plan, plan_content, qi
 from support.stored_people import MOST, NOT_COUNTED, PEOPLE, check_same, plan_of, rows_of
 
 
@@ -108,20 +109,7 @@ def test_tuples_of_several_numbers(stored, tmp_path, algorithm):
     """Twenty columns of thirteen nodes: a tuple does not fit into one whole number."""
     draw = np.random.default_rng(1)
     frame = pd.DataFrame({f"q{j}": draw.integers(0, 10, 1200).astype(str) for j in range(20)})
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                name: {
-                    "role": "quasi-identifier",
-                    "hierarchy": {"build": "intervals", "widths": [5]},
-                }
-                for name in frame
-            },
-            "algorithm": algorithm,
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
+    plan = make_plan({name: qi("intervals", widths=[5]) for name in frame}, 2, algorithm)
     ours = run(plan, frame)
     check_same(run(plan, stored("duckdb", frame)), ours, tmp_path / "out")
 
@@ -133,17 +121,9 @@ def test_a_part_is_cut_where_it_is_cut_in_memory(stored):
     groups = {f"g{i}": texts[i::8] for i in range(8)}
     frame = pd.DataFrame({"town": draw.choice(texts, 2000), "sex": draw.choice(["F", "M"], 2000)})
     levels = [groups, {"a": ["g0", "g1", "g2"], "b": [f"g{i}" for i in range(3, 8)]}]
-    content = {
-        "version": 2,
-        "columns": {
-            "town": {
-                "role": "quasi-identifier", "hierarchy": {"build": "groups", "levels": levels},
-            },
-            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        },
-        "algorithm": {"name": "gaa", "parts": "8"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }  # fmt: skip
+    content = plan_content(
+        {"town": qi("groups", levels=levels), "sex": qi()}, 2, {"name": "gaa", "parts": "8"}
+    )
     plan = Plan.from_content(content)
     ours = prepare(plan, frame)
     part_of = partition(ours.classes, ours.task().potentials, 8, 10)

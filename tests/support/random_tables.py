@@ -25,6 +25,7 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, metric_named
+from support.plans import plan_content, qi_with
 
 SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
 COMPOSED = ("levels x w1", "levels x w2", "harmonic-levels x w2", "leaves x none")
@@ -142,9 +143,7 @@ class PlainTree:
         )
 
 
-# What the table in model.md says, edge by edge
-
-
+# --- What the table in model.md says, edge by edge ----------------------------------------------
 def multiplier(kind: str, j: int, heights: Sequence[int]) -> Fraction:
     """w1, w2 or 1 of attribute j."""
     m = len(heights)
@@ -209,9 +208,7 @@ def path_cost(tree: PlainTree, weights: Mapping[str, Fraction], low: str, high: 
     return sum((weights[node] for node in path[: path.index(high)]), Fraction(0))
 
 
-# Random ones
-
-
+# --- Random ones --------------------------------------------------------------------------------
 @st.composite
 def trees(draw, max_nodes: int = 10, weighted: bool = False, prefix: str = "n") -> PlainTree:
     """Any tree: unbalanced, chains of single children, one node, everything under the root.
@@ -278,15 +275,10 @@ class Problem:
     def plan(self, k: int = 2, **algorithm: Any) -> dict[str, Any]:
         """A plan for the table, as its JSON holds it, with the trees written out."""
         columns = {
-            column: {"role": "quasi-identifier", "hierarchy": {"nodes": tree.nodes_entry()}}
+            column: qi_with({"nodes": tree.nodes_entry()})
             for column, tree in zip(self.columns, self.trees, strict=True)
         }
-        return {
-            "version": 2,
-            "columns": columns,
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-        }
+        return plan_content(columns, k, {"name": "gaa", **algorithm})
 
 
 @st.composite

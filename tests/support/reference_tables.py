@@ -89,9 +89,7 @@ def moves_up(problem: Problem, low: Labels, high: Labels) -> bool:
     return all(y in tree.paths[x] for tree, x, y in zip(problem.trees, low, high, strict=True))
 
 
-# As the references take them
-
-
+# --- As the references take them ----------------------------------------------------------------
 def labels_of(problem: Problem, nodes: Iterable[int]) -> Labels:
     return tuple(tree.order[node] for tree, node in zip(problem.trees, nodes, strict=True))
 

@@ -115,9 +115,7 @@ def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_rele
     assert sorted(place for row in now.rows for place in row.records) == list(range(10))
 
 
-# Whom attacks are after, and trees as pictures
-
-
+# --- Whom attacks are after, and trees as pictures ----------------------------------------------
 @pytest.mark.parametrize("kind", ATTACKS)
 def test_the_person_attacked_first_is_one_of_those_that_can_be(kind):
     case = preset(kind)
