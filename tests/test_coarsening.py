@@ -1,7 +1,5 @@
 """Sensitive columns at a level of a hierarchy: by pandas alone, by laws, checked, and refused."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import warnings

@@ -1,7 +1,5 @@
 """Each limit of the settings is kept in the library and the dashboard, and said when it is hit."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import tracemalloc

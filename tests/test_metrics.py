@@ -1,7 +1,5 @@
 """Metrics: the edge weights of the table in model.md, cost matrices, potentials as integers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

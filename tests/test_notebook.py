@@ -1,7 +1,5 @@
 """The names that notebooks begin with, and the example notebook, executed."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

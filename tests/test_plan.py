@@ -1,7 +1,5 @@
 """Plans: which are refused and in which words, and what stands in their file."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

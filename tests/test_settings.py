@@ -1,7 +1,5 @@
 """The settings: every limit has a default and a meaning, and what is not allowed is refused."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from dataclasses import FrozenInstanceError, fields

@@ -1,7 +1,5 @@
 """What holds for all that put classes together: the laws of every release, and the ends."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -25,16 +23,6 @@ def test_every_release_is_k_anonymous_and_only_moves_up(module, case):
     problem, chosen, k, seed = case
     plain_clustering.check_release(
         problem, k, module.anonymise(plain_clustering.task_of(problem, chosen, k, seed))
-    )
-
-
-@examples(40)
-@given(case=plain_clustering.cases(max_records=12), data=st.data())
-def test_the_order_of_the_rows_does_not_matter(module, case, data):
-    problem, chosen, k, seed = case
-    order = data.draw(st.permutations(range(len(problem.rows))))
-    plain_clustering.check_order_of_rows(
-        module, problem, plain_clustering.task_of(problem, chosen, k, seed), order
     )
 
 

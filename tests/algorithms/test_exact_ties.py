@@ -1,7 +1,5 @@
 """Equal costs are equal: what exact fractions choose, where costs fit 64 bits and where not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Full-domain searches: their traversals, their optimum, and the laws of their releases."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Greedy merging against a slow, obvious version of itself, and the laws of every release."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

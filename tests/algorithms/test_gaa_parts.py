@@ -1,7 +1,5 @@
 """GAA in parts: by hand, against a slow version of itself, the laws, and what it costs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -250,22 +248,6 @@ def plan(k: int = 5, **algorithm) -> Plan:
         k,
         {"name": "gaa", **algorithm},
     )
-
-
-@pytest.mark.parametrize("parts", ["2", "4", "8", "16"])
-def test_neither_row_order_nor_index_matters_and_nothing_changes(people, parts):
-    order = np.random.default_rng(1).permutation(len(people))
-    other = people.iloc[order].set_axis([0] * len(people), axis=0)
-    one, two = (prepare(plan(parts=parts), table) for table in (people, other))
-    kept = [one.classes.nodes, one.classes.counts, *one.task().potentials]
-    copies = [array.copy() for array in kept]
-    for k in (5, 40, 3000):
-        paths = [gaa.merge_path(replace(each.task(), k=k)) for each in (one, two)]
-        released = [
-            each.source.release(path.at(k)) for each, path in zip((one, two), paths, strict=True)
-        ]
-        assert released[1].to_numpy().tolist() == released[0].to_numpy()[order].tolist()
-    assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
 
 
 @examples(60)

@@ -1,7 +1,5 @@
 """k-member clustering: by hand, against its definition; the laws stand in test_clustering."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

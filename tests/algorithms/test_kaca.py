@@ -1,7 +1,5 @@
 """KACA: merges by hand, against its definition; the laws stand in test_clustering."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The engine of full-domain searches against the definitions, counted by hand and by dicts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -4,8 +4,6 @@ The hierarchies are the nine files beside the table. The nightly part takes abou
 one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

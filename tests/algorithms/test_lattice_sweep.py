@@ -1,7 +1,5 @@
 """The lattice sweep against slow, obvious versions of itself, and its laws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

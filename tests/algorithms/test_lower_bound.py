@@ -1,7 +1,5 @@
 """The lower bound, and the groups and prices that it comes from, against slow versions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

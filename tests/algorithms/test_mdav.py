@@ -1,7 +1,5 @@
 """MDAV: groups by hand, the laws of every release, and a slow version with exact fractions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from math import lcm

@@ -4,8 +4,6 @@ A release is checked by pandas and a few lines of arithmetic on its rows; the me
 version of the algorithm, which knows no path that is continued.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

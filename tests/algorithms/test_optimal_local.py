@@ -1,7 +1,5 @@
 """Optimal local recoding against all partitions, and its laws."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -33,7 +31,6 @@ from oracles.plain_clustering import (
     check_nothing_changes,
     check_release,
     least_loss,
-    source_of,
 )
 from support.model_tables import source_of as source_with_models
 from support.model_tables import task_of
@@ -173,20 +170,6 @@ def test_laws(case, data):
     for other in (thorough, gaa.anonymise(task)):
         assert loss <= total_loss(task, other)
     check_nothing_changes(optimal_local, task)
-
-
-@examples(20)
-@given(cases(max_records=12), st.data())
-def test_the_order_of_rows_does_not_matter(case, data):
-    problem, chosen = case
-    order = data.draw(st.permutations(range(len(problem.rows))))
-    k = data.draw(st.integers(1, len(problem.rows)))
-    depths, frame = scaled(problem, chosen), problem.frame()
-    one, two = (
-        source.release(optimal_local.anonymise(Task(source.classes, depths, k))).to_numpy()
-        for source in (source_of(problem, frame), source_of(problem, frame.iloc[list(order)]))
-    )
-    assert two.tolist() == one[list(order)].tolist()
 
 
 # --- If the time is over ------------------------------------------------------------------------

@@ -5,8 +5,6 @@ The pure version (``kanon.reference.merging``) is exact; the compiled full scan
 so the scan is held against the pure version too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -397,19 +395,6 @@ def test_one_run_serves_every_k(case, one):
         alone = gaa.anonymise(task_of(problem, values, *one, k=k, **chosen))
         assert np.array_equal(path.at(k).targets, alone.targets)
         assert np.array_equal(path.at(k).counts, alone.counts)
-
-
-@examples(40)
-@given(cases(), ONE, st.data())
-def test_the_order_of_the_rows_does_not_matter(case, one, data):
-    problem, values, chosen = case
-    order = data.draw(st.permutations(range(len(values))))
-    other = Problem(problem.trees, tuple(problem.rows[place] for place in order))
-    first, second = (
-        gaa.merge_path(task_of(*table, *one, **chosen))
-        for table in ((problem, values), (other, [values[place] for place in order]))
-    )
-    assert same_path(first, second)
 
 
 @examples(40)

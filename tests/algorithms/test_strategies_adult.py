@@ -5,8 +5,6 @@ age, and 6,000 records with 500 generated values, since the full scan's dense hi
 records with 500 values a matter of hours.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import product

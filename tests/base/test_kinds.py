@@ -1,7 +1,5 @@
 """Kinds of columns: formats as they come, read, built on, released as they came, or refused."""
 
-from __future__ import annotations
-
 import io
 from datetime import date, datetime
 

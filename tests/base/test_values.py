@@ -1,7 +1,5 @@
 """Cells: numbers and texts in many writings, and those that are missing."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The pictures of a comparison: looks, the board and its layout, the front, small multiples."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Charts on dark paper: what is drawn is seen, and says the same as on white."""
 
-from __future__ import annotations
-
 import colorsys
 import itertools
 import json

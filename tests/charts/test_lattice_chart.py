@@ -1,7 +1,5 @@
 """The picture of a lattice: what is drawn is what was counted."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Cost matrices for showing: the worked cases, groups against every pair of leaves, the chart."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

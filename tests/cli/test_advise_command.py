@@ -1,7 +1,5 @@
 """The command that says which metric and strategy suit a table."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """``run --bundle`` and the operator's record, from the command line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile

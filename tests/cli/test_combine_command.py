@@ -1,7 +1,5 @@
 """The command that combines the releases of several plans."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The command line: exit statuses, one line on standard error, and nothing written on failure."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

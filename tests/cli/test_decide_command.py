@@ -1,7 +1,5 @@
 """The command that says whether a release has what its purpose asks for, and the report of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is said at the end of a command: true of what lies on the disk, whatever stopped it."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -1,7 +1,5 @@
 """The command line with tables that stay where they are."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys

@@ -3,8 +3,6 @@
 And docs/reference/plan.md: whether it says what each algorithm takes.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 from collections.abc import Mapping, Sequence

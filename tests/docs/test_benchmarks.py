@@ -1,7 +1,5 @@
 """The benchmarks: their tables, their arithmetic and their list. Nothing is timed here."""
 
-from __future__ import annotations
-
 import doctest
 
 import pandas as pd

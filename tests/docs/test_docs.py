@@ -1,7 +1,5 @@
 """The documentation: every page is reached, nothing is fetched from elsewhere, figures are true."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

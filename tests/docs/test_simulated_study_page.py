@@ -1,7 +1,5 @@
 """docs/figures/simulated.md: what was read from published figures, its arithmetic, its truth."""
 
-from __future__ import annotations
-
 import doctest
 from itertools import pairwise, product
 from pathlib import Path

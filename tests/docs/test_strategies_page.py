@@ -1,7 +1,5 @@
 """docs/figures/strategies.md: its arithmetic, whether it is about what is here and true."""
 
-from __future__ import annotations
-
 import doctest
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small tables that the documents print, through a whole plan: what they show has to come out."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from kanon.run import run

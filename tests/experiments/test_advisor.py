@@ -1,7 +1,5 @@
 """The advisor: every way tried, weighed by what matters, and held against other data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

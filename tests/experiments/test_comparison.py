@@ -1,7 +1,5 @@
 """Comparisons: ranks, areas and bands by hand, and the board that shows them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lattice as a whole, against every node written out by hand."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from dataclasses import replace

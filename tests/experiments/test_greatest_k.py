@@ -1,7 +1,5 @@
 """The reverse: by hand, by its laws, and against the pure version of greedy merging."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

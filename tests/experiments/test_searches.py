@@ -1,7 +1,5 @@
 """Three searches of one lattice: against the definitions counted by hand, bounds, pictures."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

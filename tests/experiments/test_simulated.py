@@ -1,7 +1,5 @@
 """Simulated sensitive columns: how they are drawn, what comes of a study, who is ahead."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

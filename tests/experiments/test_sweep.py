@@ -1,7 +1,5 @@
 """Sweeps: each row is a run of its own, whatever goes on beside it."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Builders that need an order or the records of the values, and what is proposed."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Several hierarchies at once, hostile labels in files, and files that are too large."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Operations on hierarchies: laws over random trees, and examples by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Hierarchies: laws of the tree, its files, its builders."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

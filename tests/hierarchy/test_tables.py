@@ -1,7 +1,5 @@
 """Hierarchies as tables: a row per leaf, a row per edge, and pasted text."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

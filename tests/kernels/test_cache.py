@@ -1,7 +1,5 @@
 """What is compiled is kept, until any kernel changes: Numba looks at a kernel's own file alone."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

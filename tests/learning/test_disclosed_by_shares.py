@@ -1,7 +1,5 @@
 """What the proportional representation tells: by hand, and person by person."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

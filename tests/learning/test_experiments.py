@@ -1,7 +1,5 @@
 """The published experiments, and what measures say about what can be learnt."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

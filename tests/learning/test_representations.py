@@ -1,7 +1,5 @@
 """A release as a matrix: the published one, by hand; laws; and the definition, record by record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

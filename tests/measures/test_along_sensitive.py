@@ -1,7 +1,5 @@
 """l and t along a merge path: those of every release on it, measured one by one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

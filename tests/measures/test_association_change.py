@@ -1,7 +1,5 @@
 """How closely columns go together, against records in fractions and against pandas and scipy."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

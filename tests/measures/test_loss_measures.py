@@ -1,7 +1,5 @@
 """Measures beyond alteration against what is counted record by record, and the metric entropy."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

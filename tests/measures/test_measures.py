@@ -1,7 +1,5 @@
 """Measures against what is counted, row by row, from the original and the released table."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

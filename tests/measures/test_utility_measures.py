@@ -1,7 +1,5 @@
 """Distributions, associations and counts under uniform spread, against records in fractions."""
 
-from __future__ import annotations
-
 import gc
 import math
 import weakref

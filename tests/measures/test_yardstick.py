@@ -1,7 +1,5 @@
 """One yardstick: releases made with one set of hierarchies, measured in another."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Clustering on random tables by labels, laws of all of it, and the best of a tiny table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -149,23 +147,6 @@ def check_release(problem: Problem, k: int, recoding: Recoding) -> None:
     for low, high in zip(problem.rows, rows, strict=True):
         assert moves_up(problem, low, high)
         assert together.setdefault(low, high) == high, "a whole class moves"
-
-
-def check_order_of_rows(
-    module: ModuleType, problem: Problem, task: Task, order: Sequence[int]
-) -> None:
-    """The rows in another order, under the same seed: every row is released as before."""
-    frame = problem.frame()
-    one, two = source_of(problem, frame), source_of(problem, frame.iloc[list(order)])
-    first, second = (
-        source.release(
-            module.anonymise(
-                Task(source.classes, task.potentials, task.k, task.weighted, seed=task.seed)
-            )
-        ).to_numpy()
-        for source in (one, two)
-    )
-    assert second.tolist() == first[list(order)].tolist()
 
 
 def check_nothing_changes(module: ModuleType, task: Task) -> None:

@@ -4,8 +4,6 @@ A node is a tuple of levels. Every search here is written down as its paper walk
 notes which nodes it counts, in their order; the tests compare kanon's searches with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The lattice sweep on random tables by labels, and its effort *thorough* by its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

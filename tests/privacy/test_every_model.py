@@ -4,8 +4,6 @@ What a model asks for is written here once more, on the released table as a user
 nothing of kanon: groups of equal quasi-identifiers, shares, comparisons.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from itertools import product

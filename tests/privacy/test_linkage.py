@@ -1,7 +1,5 @@
 """Linkage attacks against what an attacker with pencil and paper finds, row by row."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """k in persons: by hand, by laws, by pandas on the rows, and refused where it cannot be counted."""
 
-from __future__ import annotations
-
 import json
 import random
 import warnings

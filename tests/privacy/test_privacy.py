@@ -1,7 +1,5 @@
 """Privacy models and measures: by hand, against plain fractions, and against frozen answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Privacy models and the sensitive column in plans."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The histograms of sensitive attributes, against pandas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Diversity counts values that read alike as one: by hand, by laws, and by everybody who counts."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

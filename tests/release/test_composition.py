@@ -1,7 +1,5 @@
 """What several releases say together, against the definitions written out over rows."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

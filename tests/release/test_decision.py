@@ -1,7 +1,5 @@
 """What a release reaches of what is asked of it, and the verdict."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

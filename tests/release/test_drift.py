@@ -1,7 +1,5 @@
 """Next month's table under last month's plan: by hand, against plain counts, at the same levels."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Random tables, hierarchies and plans released by every algorithm; and that a fault is noticed."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pandas as pd

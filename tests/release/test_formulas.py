@@ -1,7 +1,5 @@
 """Formulas in exports: none is run by a spreadsheet, numbers stay numbers, and it can be undone."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

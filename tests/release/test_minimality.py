@@ -1,7 +1,5 @@
 """The remark that a minimal release tells more than its models allow."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the bounds and means of a release tell: by hand, and by linear programming."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The check of a release, by hand, against the models themselves, and on what must not pass."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """The file of a release, as a stranger reads it: all that is missing there was counted as one."""
 
-from __future__ import annotations
-
 import io
 import json
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What a release may give away although it meets its models: by hand, by laws, by brute force."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 import warnings

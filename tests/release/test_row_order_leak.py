@@ -1,7 +1,5 @@
 """What the order of the rows gives away: by hand, by laws, by brute force, and by pandas alone."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import warnings

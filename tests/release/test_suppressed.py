@@ -1,7 +1,5 @@
 """Suppressed records: out of the release, or kept as blanked and marked rows."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 

@@ -1,7 +1,5 @@
 """The archive of a release: what is in it and what is not, and the script that a recipient runs."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """How far a release is at most from the least possible: the figure, and what is said of it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

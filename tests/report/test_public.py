@@ -1,7 +1,5 @@
 """What is published follows from the released file: with the same release it is the same."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

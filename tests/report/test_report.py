@@ -1,7 +1,5 @@
 """The report of a release: its figures, its two forms, its page, and the command."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import datetime

@@ -1,7 +1,5 @@
 """Adult, the table of the papers: k counted by pandas alone, trees read by the csv module alone."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

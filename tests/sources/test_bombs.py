@@ -1,7 +1,5 @@
 """Files that would take all memory are refused before they do; what is large and honest is read."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -1,7 +1,5 @@
 """Releases of engines leave in the order of their released cells, whatever the table's order."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from datetime import date

@@ -1,7 +1,5 @@
 """What engines take for something else: cells of other types, folders, names, zones, cases."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """One table in every engine: the same classes and release; its order: test_engine_order.py."""
 
-from __future__ import annotations
-
 import functools
 import json
 import operator

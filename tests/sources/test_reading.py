@@ -1,7 +1,5 @@
 """Reading tables: what is found out, what is refused, and that cells stay as they are."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import random

@@ -1,7 +1,5 @@
 """The sample tables and hierarchies, read with the csv and json modules alone, without kanon."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import json

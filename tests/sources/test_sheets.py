@@ -1,7 +1,5 @@
 """Sheets as people make them: formats of codes, long numbers, two header rows, totals and notes."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """The smallest sets of columns that single records or persons out: by hand, laws, brute force."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """Spark on this machine: tables that it keeps, work on their parts, and what becomes of both."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """More classes than come here: the engine counts, merges and releases as is done in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

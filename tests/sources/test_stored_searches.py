@@ -1,7 +1,5 @@
 """All full-domain searches, on three tables, in three engines: the node that is found in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What kanon suggests for a new table: roles by name and values, hierarchies by values."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

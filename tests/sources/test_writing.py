@@ -1,7 +1,5 @@
 """Writing tables: what is written is what is read again."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import io

@@ -5,8 +5,6 @@ one process, and prints per bomb how it was refused, by how many megabytes the p
 and how many seconds that took.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The command line in a folder with a table, a plan and a hierarchy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 """What holds where docs/contribute/adding.md was followed: in a copy, by
 tests/docs/test_contributing.py."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

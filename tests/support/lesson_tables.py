@@ -1,7 +1,5 @@
 """The small tables of the lessons, random ones too, and their l and t."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """The people as text, and as a table of every engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Plans as their JSON holds them, in few words: for tests that need one, not for tests of plans."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ No answer is computed with kanon: a :class:`PlainTree` is a dict from each node 
 its answers are the definitions written out, in exact fractions. The tests compare kanon with them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Random tables as tasks of the fast algorithms and as tables of the references."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A standalone cluster of Spark on this machine: a master and workers, from pyspark itself."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

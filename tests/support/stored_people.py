@@ -1,7 +1,5 @@
 """People of more classes than come here, a plan for them, and what it has to come to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

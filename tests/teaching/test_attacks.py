@@ -1,7 +1,5 @@
 """Attacks played out: worked by hand on the tables that come with kanon, and laws on any table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

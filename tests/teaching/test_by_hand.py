@@ -1,7 +1,5 @@
 """Recoding by hand, step by step: worked examples, and what holds after any steps."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

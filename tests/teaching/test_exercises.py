@@ -1,7 +1,5 @@
 """Exercises: the optimum against brute force, every kind by hand, files that are wrong."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Lessons: the release is the algorithm's, every choice is confirmed, the arithmetic adds up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from types import ModuleType, SimpleNamespace

@@ -1,7 +1,5 @@
 """Marks of a class: what is odd about its files, its means, what was most often answered."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

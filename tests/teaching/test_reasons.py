@@ -5,8 +5,6 @@ from the plain table, in fractions; which rule decided, and how many tied, follo
 from the words alone.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
