@@ -746,11 +746,6 @@ def test_a_plan_is_run(algorithm):
     assert done.measures["nodes_evaluated"] == done.recoding.trace.evaluated > 0
 
 
-def test_a_plan_with_a_node_is_run():
-    done = run(plan_of(pair(), "levels", node={"q0": 0, "q1": 1}), pair().frame())
-    assert done.released().to_numpy().tolist() == [["a", "*"]] * 2 + [["b", "*"]] * 2
-
-
 # --- Progress -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", SEARCHES, ids=lambda one: one.CARD.name)
 def test_progress_is_told_and_never_goes_back(algorithm, monkeypatch):

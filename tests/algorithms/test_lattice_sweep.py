@@ -318,16 +318,6 @@ def test_a_lattice_that_is_too_large_is_refused():
         lattice_sweep.check(task)
 
 
-def test_progress_is_told():
-    told = []
-    problem = two_columns()
-    lattice_sweep.anonymise(
-        chosen_task(problem, {"metric": "custom"}, 3), lambda part, text: told.append((part, text))
-    )
-    assert told
-    assert all(0 <= part <= 1 and text for part, text in told)
-
-
 def test_other_models_are_asked_of_every_group():
     """Two pairs that k allows; one of them has one disease alone, so it goes on and joins."""
     tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"}, {"a": 1, "b": 1, "c": 1})

@@ -24,7 +24,7 @@ from kanon.charts.layout import (
 from kanon.charts.line_style import looks_of
 from kanon.charts.multiples import small_multiples
 from kanon.charts.panels import KINDS
-from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
+from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison, Line
@@ -411,29 +411,6 @@ def test_the_front_is_what_its_definition_says(case):
 def test_a_front_needs_a_direction_per_coordinate(directions):
     with pytest.raises(ValueError, match="direction"):
         pareto_front(np.zeros((3, 2)), directions)
-
-
-def test_the_scatter_names_whom_nobody_beats():
-    found = compared(
-        line("ncp", [1, 5, 9], diversity=(20, 40, 60)),
-        line("llm", [2, 4, 8], diversity=(30, 40, 50)),
-        line("total", [3, 6, 9], diversity=(25, 41, 60)),
-    )
-    figure = privacy_against_alteration(found, 2)
-    assert figure.layout.title.text == (
-        "k = 2: nobody beats NCP and LLM in both diversity and mean alteration"
-    )
-    dots = lines_drawn(figure)
-    assert [(dot.x[0], dot.y[0]) for dot in dots] == [(1, 20), (2, 30), (3, 25)]
-    (front,) = [trace for trace in figure.data if trace.line.dash == "dot"]
-    assert (list(front.x), list(front.y)) == ([1, 2], [20, 30])
-    # Of t, less is better; and one number alone is no front.
-    figure = privacy_against_alteration(found, 2, "t_percent")
-    assert "nobody beats NCP" in figure.layout.title.text
-    assert not [trace for trace in figure.data if trace.line.dash == "dot"]
-    assert fronts(found, "t_percent").tolist() == [
-        [True, False, False], [False, True, False], [False, True, False]
-    ]  # fmt: skip
 
 
 def test_equal_ones_are_both_on_the_front_and_bands_are_bars():

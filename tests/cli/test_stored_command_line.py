@@ -55,15 +55,6 @@ def test_a_sweep_of_a_stored_table_is_that_of_the_table(kanon, folder, people):
     assert (folder / "mine.csv").read_bytes() == (folder / "theirs.csv").read_bytes()
 
 
-def test_suppressed_rows_of_a_stored_release_are_no_class(kanon, folder):
-    marked = pd.DataFrame({"age": ["1", "1", "*", "*", "*"], "suppressed": [0, 0, 1, 1, 1]})
-    marked.to_parquet(folder / "marked.parquet")
-    asked = ("measure", "--table", "marked.parquet", "--qi", "age", "--json")
-    assert kanon(*asked, "--quiet") == kanon(*asked, "--engine", "duckdb")
-    found = json.loads(kanon(*asked, "--engine", "duckdb").out)
-    assert (found["records"], found["suppressed"], found["min_k"]) == (2, 3, 2)
-
-
 def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):
     asked = ("hierarchy", "check", "sex.csv", "--column", "sex", "--table")
     assert kanon(*asked, "parts") == kanon(*asked, "people.csv")

@@ -35,7 +35,7 @@ from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import Difference, standing
 from kanon.metrics import METRICS
 from kanon.plan import Plan
-from kanon.run import measured_metrics, prepare, run
+from kanon.run import measured_metrics, prepare
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from support.random_tables import SEVEN, examples, problems
 
@@ -429,22 +429,6 @@ def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparis
     runs = [PlannedRun(name, task) for task in tasks]
     found = solve_sweep(lambda part, text: None, runs, ks, measured)
     return Comparison(lines_of(wanted, found, measured), tuple(measured), n, tuple(ks))
-
-
-@examples(30)
-@given(problems(), st.sampled_from(["gaa", "gaa-small"]), st.data())
-def test_the_table_at_k_is_what_single_runs_say(problem, name, data):
-    n = len(problem.rows)
-    if n < 3:
-        return
-    comparison = real(problem, name)
-    k = data.draw(st.sampled_from(comparison.ks))
-    found = comparison.alterations(k).values
-    for guide in ("ncp", "llm"):
-        content = problem.plan(k=k, name=name, metric=guide)
-        alone = run(Plan.from_content(content), problem.frame()).measures["alteration"]
-        assert found[guide].to_dict() == alone, "to the last digit"
-    assert comparison.every_k == (name == "gaa")
 
 
 @examples(20)

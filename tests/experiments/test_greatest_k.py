@@ -170,21 +170,6 @@ def test_the_curve_rises_from_the_least_alteration_to_one_class(case):
             assert alteration.value(release, CUSTOM) == pytest.approx(lost)
 
 
-@examples(20)
-@given(cases(), st.data())
-def test_the_order_of_the_rows_does_not_matter_and_nothing_is_changed(case, data):
-    problem, columns, guide, task = case
-    kept = [task.classes.nodes.copy(), task.classes.counts.copy()]
-    first = greatest_k.solve_reverse(no_progress, task, CUSTOM).ways
-    assert np.array_equal(kept[0], task.classes.nodes)
-    assert np.array_equal(kept[1], task.classes.counts)
-    order = data.draw(st.permutations(range(len(problem.rows))))
-    other = Problem(problem.trees, tuple(problem.rows[place] for place in order))
-    moved = {name: [values[place] for place in order] for name, values in columns.items()}
-    again = task_of(source_of(other, moved), guide, list(task.models)).for_k(1)
-    pd.testing.assert_frame_equal(first, greatest_k.solve_reverse(no_progress, again, CUSTOM).ways)
-
-
 # --- Against the pure version -------------------------------------------------------------------
 @examples(25)
 @given(cases(max_records=10))

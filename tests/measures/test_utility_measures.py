@@ -11,7 +11,6 @@ from statistics import median
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
@@ -174,19 +173,6 @@ def test_frequent_records_are_asked_for_more_often():
     problem = Problem((AGES,), (("a",),) * 90 + (("b",),) * 10)
     found = queries(problem.classes())
     assert 0.85 < (found.low[500:, 0] == 0).mean() < 0.95
-
-
-@examples(40)
-@given(problems(max_records=14), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_query(problem, random):
-    rows = list(problem.rows)
-    random.shuffle(rows)
-    one, other = queries(problem.classes()), queries(Problem(problem.trees, tuple(rows)).classes())
-    assert all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("attributes", "low", "high", "of_ranges")
-    )
-    assert (queries(grid(3).classes(), 1).low != queries(grid(3).classes(), 2).low).any()
 
 
 # --- laws -----------------------------------------------------------------------------------------

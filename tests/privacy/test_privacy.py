@@ -374,20 +374,6 @@ def test_the_table_as_one_class_is_the_best_release(rows):
     assert entropy_l_diversity.each(sensitive) == pytest.approx(plain_entropy_l(rows, rows))
 
 
-@examples(150)
-@given(tables(), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_does_not_matter(rows, draw):
-    shuffled = rows.copy()
-    draw.shuffle(shuffled)
-    labels = [draw.choice("abc") for _ in rows]
-    kept = pd.DataFrame(rows, columns=["q", "ill"])
-    other = pd.DataFrame(shuffled, columns=["q", "ill"], index=labels)
-    found = [classes_of_columns(table, ["q"], ["ill"]) for table in (kept, other)]
-    assert found[0].counts.tolist() == found[1].counts.tolist()
-    assert privacy_summary(found[0]) == privacy_summary(found[1])
-    assert privacy_summary(found[0]) == privacy_summary(classes_of(rows))
-
-
 SOME: list[Model] = [
     KAnonymity(3),
     EntropyLDiversity(2, "ill"),

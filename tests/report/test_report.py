@@ -717,10 +717,6 @@ def attached(text):
     return json.loads(files_in(text)["report.json"])
 
 
-def without_files(text):
-    return re.sub(r'href="data:[^"]*"', "", text)
-
-
 def test_the_library_is_in_the_page_once(monkeypatch):
     monkeypatch.undo()
     page = rendered(report_of()).decode("utf-8")
