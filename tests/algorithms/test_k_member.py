@@ -132,6 +132,7 @@ def test_many_stretches_of_the_compiled_loop_lose_nothing(monkeypatch, k):
     assert 0 <= parts[0] <= parts[-1] <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 def test_adult_holds_k_and_loses_as_much_as_greedy_merging():

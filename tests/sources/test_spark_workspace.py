@@ -175,6 +175,7 @@ def test_what_is_cancelled_before_it_is_kept_is_not_kept(table, tmp_path):
     assert list(tmp_path.glob("released/**/*.parquet")) == []
 
 
+@pytest.mark.nightly
 def test_how_much_of_a_release_is_written_is_told(table, tmp_path):
     told: list[float] = []
 
