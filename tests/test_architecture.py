@@ -1,7 +1,5 @@
 """The shape of the code: who may import whom, where Streamlit may be, what every part carries."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
@@ -209,9 +207,7 @@ def test_a_public_class_name_means_one_thing():
     assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
 
 
-# No Adult in the tree
-
-
+# --- No Adult in the tree -----------------------------------------------------------------------
 def tracked() -> Iterator[Path]:
     for path in ROOT.rglob("*"):
         if path.is_file() and not OUTSIDE & set(path.relative_to(ROOT).parts):
@@ -240,8 +236,7 @@ def test_no_file_holds_records_of_adult(adult_path):
     assert holding == []
 
 
-# The contract of every algorithm
-
+# --- The contract of every algorithm ------------------------------------------------------------
 ALGORITHMS = parts_of(kanon.algorithms)
 
 
@@ -297,6 +292,8 @@ def test_an_algorithm_keeps_its_contract(name, k, tie_seed):
     """A recoding of whole classes that only move up, k records in each, and the same again."""
     task = small_task(k, tie_seed)
     classes = task.classes
+    arrays = [classes.nodes, classes.counts, *task.potentials]
+    copies = [array.copy() for array in arrays]
     told: list[float] = []
     recoding = ALGORITHMS[name].anonymise(task, lambda part, text: told.append(part))
     assert isinstance(recoding, Recoding)
@@ -314,6 +311,7 @@ def test_an_algorithm_keeps_its_contract(name, k, tie_seed):
     assert all(0 <= part <= 1 for part in told)
     again = ALGORITHMS[name].anonymise(task, no_progress)
     assert np.array_equal(again.targets, recoding.targets)
+    assert all(map(np.array_equal, arrays, copies)), "nothing that is given is changed"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

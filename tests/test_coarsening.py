@@ -1,7 +1,5 @@
 """Sensitive columns at a level of a hierarchy: by pandas alone, by laws, checked, and refused."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import warnings
@@ -28,6 +26,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.stored import open_stored
 from support.command_line import check_failure, write_plan
+from support.plans import plan_content, qi
 from support.random_tables import examples
 
 GROUPS = {"lungs": ["asthma", "cold", "flu"], "bones": ["gout", "rickets"]}
@@ -38,20 +37,13 @@ ILL = {"role": "sensitive", "hierarchy": {"build": "groups", "levels": [GROUPS]}
 def plan(ill=ILL, k=2, **changes):
     """A plan for persons of towns and ages, whose disease is told by its group."""
     return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "who": {"role": "identifier"},
-                "town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                "ill": ill,
-            },
-            "read": {"missing": "drop-records"},
-            "algorithm": {"name": "gaa"},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-            **changes,
-        }
-    )  # fmt: skip
+        plan_content(
+            {"who": {"role": "identifier"}, "town": qi(), "age": qi(), "ill": ill},
+            k,
+            read={"missing": "drop-records"},
+        )
+        | changes
+    )
 
 
 def quiet(wanted, table):
@@ -289,7 +281,7 @@ def test_the_command_coarsens_as_pandas_does(kanon, folder):
     people = pd.DataFrame({"age": rng.integers(20, 40, 60), "pay": rng.integers(0, 60000, 60)})
     people.to_csv(folder / "pay.csv", index=False)
     columns = {
-        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [5, 10]}},
+        "age": qi("intervals", widths=[5, 10]),
         "pay": {"role": "sensitive", "hierarchy": PAID, "level": 1},
     }
     models = [

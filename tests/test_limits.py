@@ -1,7 +1,5 @@
 """Each limit of the settings is kept in the library and the dashboard, and said when it is hit."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import tracemalloc
@@ -101,8 +99,7 @@ def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits
 
 
 @pytest.mark.parametrize(
-    ("read", "name"),
-    [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")],
+    ("read", "name"), [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")]
 )
 def test_a_pipe_is_not_waited_for(tmp_path, read, name):
     """Nobody may ever write into it."""
@@ -134,7 +131,11 @@ def test_many_small_values_of_a_plan_are_refused_before_they_are_made(monkeypatc
 
 @pytest.mark.parametrize(
     ("text", "limit"),
-    [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")],
+    [
+        ("rows = 11", "rows"),
+        pytest.param("columns = 4", "columns", marks=pytest.mark.nightly),
+        pytest.param("cells = 59", "cells", marks=pytest.mark.nightly),
+    ],
 )
 def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     own_workers, start, limits, text, limit
@@ -148,9 +149,7 @@ def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     assert work(at).table.records is before.table.records, "what was there stays"
 
 
-# Uploads
-
-
+# --- Uploads ------------------------------------------------------------------------------------
 def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits):
     controls._prepare_server.clear()
     try:
@@ -189,9 +188,7 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
         elsewhere.submit(asyncio.run, parsed()).result()
 
 
-# Calculations
-
-
+# --- Calculations -------------------------------------------------------------------------------
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
     monkeypatch.setattr(runner, "Jobs", lambda places, **_: places)

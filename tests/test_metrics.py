@@ -1,7 +1,5 @@
 """Metrics: the edge weights of the table in model.md, cost matrices, potentials as integers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -48,9 +46,7 @@ def matrix_of(plain: PlainTree, metric: str = "custom") -> tuple[np.ndarray, lis
     return cost_matrix(tree, potentials(metric_named(metric), [tree])[0]), list(tree.labels)
 
 
-# The table of the seven metrics
-
-
+# --- The table of the seven metrics -------------------------------------------------------------
 def test_the_seven_metrics_are_there():
     assert set(SEVEN) == set(PUBLISHED)
     assert set(METRICS) >= {*SEVEN, "entropy", "general-loss", "custom"}
@@ -224,9 +220,7 @@ def test_custom_needs_weights():
         potentials(metric_named("custom"), [suppression(["a"])])
 
 
-# Cost matrices
-
-
+# --- Cost matrices ------------------------------------------------------------------------------
 def test_worked_matrix_of_the_paper_of_2023():
     matrix, labels = matrix_of(MAMMALS)
     assert labels == ["Cat", "Lion", "Dog", "Felid", "Mammal"]
@@ -273,9 +267,7 @@ def test_a_cost_matrix_is_the_cost_up_to_the_lowest_common_ancestor(plain):
             assert matrix[u, v] == path_cost(plain, weights, one, plain.lca(one, other))
 
 
-# Potentials as integers
-
-
+# --- Potentials as integers ---------------------------------------------------------------------
 def largest_power(depths, n_records):
     """The largest s with n * m * max D * 2^s < 2^62, in exact arithmetic."""
     size = n_records * len(depths) * max(Fraction(x) for depth in depths for x in depth.tolist())

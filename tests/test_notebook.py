@@ -1,7 +1,5 @@
 """The names that notebooks begin with, and the example notebook, executed."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess
@@ -18,6 +16,7 @@ from kanon.metrics import metric_named, potentials
 from kanon.notebook import Hierarchy, Plan, cost_matrix, every_k, lattice_graph, run
 from support.dashboard import PEOPLE
 from support.paths import ROOT
+from support.plans import qi
 
 NLLM = metric_named("nllm")
 NOTEBOOK = ROOT / "docs" / "examples" / "first-steps.ipynb"
@@ -78,12 +77,9 @@ def plan(privacy=({"model": "k-anonymity", "k": 3},), **algorithm):
             "version": 2,
             "columns": {
                 "name": {"role": "identifier"},
-                "age": {
-                    "role": "quasi-identifier",
-                    "hierarchy": {"build": "intervals", "widths": [10, 20]},
-                },
+                "age": qi("intervals", widths=[10, 20]),
                 "zip": {"role": "insensitive"},
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+                "sex": qi(),
                 "disease": {"role": "sensitive"},
             },
             "algorithm": {"name": "gaa", **algorithm},

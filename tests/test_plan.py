@@ -1,7 +1,5 @@
 """Plans: which are refused and in which words, and what stands in their file."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle
@@ -14,25 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from kanon.errors import (
-    CoverageError,
-    KanonError,
-    PlanError,
-    PlanWarning,
-    TableError,
-    Unsatisfiable,
-    listing,
-    quoted,
-)
+from kanon import errors
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.studio.session.text import plain
 from support.people_plans import HIERARCHY, PEOPLE, changed, check_sentence, plan_with
+from support.plans import qi, qi_with
 from support.random_tables import examples, plans, problems
 
-# Bad plans, beside those of support/bad_inputs.py
 
-
+# --- Bad plans, beside those of support/bad_inputs.py -------------------------------------------
 def test_numbers_that_are_none_and_names_that_are_taken_are_refused():
     composed = {"intermediate": "leaves", "multiplier": "w1"}
     for content, key in (
@@ -49,7 +38,7 @@ def test_numbers_that_are_none_and_names_that_are_taken_are_refused():
         (changed("metrics", to={"custom": composed}), "'custom'"),
     ):
         for read, text in ((Plan.from_content, content), (Plan.from_json, json.dumps(content))):
-            with pytest.raises(PlanError) as caught:
+            with pytest.raises(errors.PlanError) as caught:
                 read(text)
             check_sentence(caught.value, [key])
 
@@ -81,7 +70,7 @@ def test_a_choice_that_is_a_number_may_be_written_as_one(algorithm, given):
     ],
 )
 def test_quotes_too_many_or_missing_are_said(change, to, sentence):
-    with pytest.raises(PlanError) as caught:
+    with pytest.raises(errors.PlanError) as caught:
         Plan.from_content(changed(*change, to=to))
     assert caught.value.sentence.endswith(sentence)
 
@@ -98,22 +87,20 @@ def test_ranges_may_stand_beside_the_algorithm():
         ("mondrian", "algorithm"),
     ):
         wrong = "tight" if algorithm == {"name": "mdav"} else "outward"
-        with pytest.raises(PlanError, match=key):
+        with pytest.raises(errors.PlanError, match=key):
             Plan.from_content({**content, "algorithm": algorithm, "ranges": wrong})
 
 
 def test_a_plan_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')
     for name in ("absent.json", "latin.json", "."):
-        with pytest.raises(PlanError, match="cannot be read"):
+        with pytest.raises(errors.PlanError, match="cannot be read"):
             Plan.load(tmp_path / name)
 
 
-# Plans that do not fit their table
-
-
+# --- Plans that do not fit their table ----------------------------------------------------------
 def test_an_empty_table_is_refused():
-    with pytest.raises(TableError, match="no records"):
+    with pytest.raises(errors.TableError, match="no records"):
         run(Plan.from_content(plan_with()), PEOPLE.iloc[:0])
 
 
@@ -122,7 +109,7 @@ def test_huge_weights_end_in_a_sentence_or_a_release():
     content["algorithm"]["metric"] = "llm"
     try:
         done = run(Plan.from_content(content), PEOPLE)
-    except KanonError as error:
+    except errors.KanonError as error:
         check_sentence(error, ["weight"])
     else:
         assert done.measures["min_k"] >= 2
@@ -132,19 +119,14 @@ def test_a_tree_of_one_node_has_no_edge_that_could_lack_a_weight():
     """Drawn weights are asked for on every edge; such a tree has none."""
     content = changed("algorithm", "metric", to="custom")
     content["columns"] = {
-        "sex": {"role": "quasi-identifier", "hierarchy": {"nodes": [{"name": "x"}]}},
-        "age": {
-            "role": "quasi-identifier",
-            "hierarchy": {"nodes": [{"name": "*"}, {"name": 1, "parent": "*", "weight": 2}]},
-        },
+        "sex": qi_with({"nodes": [{"name": "x"}]}),
+        "age": qi_with({"nodes": [{"name": "*"}, {"name": 1, "parent": "*", "weight": 2}]}),
     }
     table = pd.DataFrame({"sex": ["x", "x"], "age": [1, 1]})
     assert run(Plan.from_content(content), table).measures["min_k"] == 2
 
 
-# No personal data in the text of an exception
-
-
+# --- No personal data in the text of an exception -----------------------------------------------
 SECRET = "Zebedee"
 
 
@@ -173,7 +155,7 @@ def leaks() -> dict[str, Any]:
 @pytest.mark.parametrize("name", leaks())
 def test_cells_are_in_the_sentence_and_never_in_the_text(name):
     content, table = leaks()[name]
-    with pytest.raises(KanonError) as caught:
+    with pytest.raises(errors.KanonError) as caught:
         run(Plan.from_content(content), table)
     error = caught.value
     assert SECRET in error.sentence
@@ -185,16 +167,16 @@ def test_cells_are_in_the_sentence_and_never_in_the_text(name):
 
 
 def test_a_plan_with_a_value_where_none_belongs_keeps_it_out_of_the_text():
-    with pytest.raises(PlanError) as caught:
+    with pytest.raises(errors.PlanError) as caught:
         Plan.from_content(changed("columns", "sex", "role", to=SECRET))
     assert SECRET in caught.value.sentence
     assert SECRET not in str(caught.value)
 
 
 def test_errors_survive_the_way_to_another_process():
-    error = CoverageError("Column 'a': {cells} is missing.", ["x"]).within("Here")
+    error = errors.CoverageError("Column 'a': {cells} is missing.", ["x"]).within("Here")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
-    assert type(again) is CoverageError
+    assert type(again) is errors.CoverageError
     assert (again.sentence, str(again)) == (error.sentence, str(error))
     assert error.sentence == "Here: Column 'a': 'x' is missing."
 
@@ -202,7 +184,7 @@ def test_errors_survive_the_way_to_another_process():
 @given(st.text(max_size=60), st.integers(1, 50))
 @examples(50)
 def test_quotes_are_short_and_on_one_line(text, longest):
-    shown = quoted(text, longest)
+    shown = errors.quoted(text, longest)
     assert len(shown.splitlines()) == 1
     assert len(shown) <= longest + 3
 
@@ -210,18 +192,16 @@ def test_quotes_are_short_and_on_one_line(text, longest):
 def test_a_name_turns_no_sentence_around():
     """A right-to-left override in a column's name would reverse what is said of it."""
     name = "age\u202e\u2066x"
-    assert quoted(name) == "'agex'" and plain(name) == "agex"
-    assert quoted("שם") == "'שם'", "letters that run the other way are letters"
+    assert errors.quoted(name) == "'agex'" and plain(name) == "agex"
+    assert errors.quoted("שם") == "'שם'", "letters that run the other way are letters"
 
 
 def test_listings_say_how_many_more():
-    assert listing("abcdefg") == "'a', 'b', 'c', 'd', 'e' and 2 more"
-    assert listing([]) == ""
+    assert errors.listing("abcdefg") == "'a', 'b', 'c', 'd', 'e' and 2 more"
+    assert errors.listing([]) == ""
 
 
-# Round trip
-
-
+# --- Round trip ---------------------------------------------------------------------------------
 @examples(80)
 @given(problems(max_records=8), st.data())
 def test_a_plan_and_its_json_do_the_same(problem, data):
@@ -233,7 +213,7 @@ def test_a_plan_and_its_json_do_the_same(problem, data):
     frame = problem.frame()
     try:
         expected = run(plan, frame)
-    except Unsatisfiable:
+    except errors.Unsatisfiable:
         assert plan.k > len(frame)
         return
     found = run(again, frame)
@@ -242,7 +222,7 @@ def test_a_plan_and_its_json_do_the_same(problem, data):
 
 
 def test_a_plan_of_version_1_is_warned_of_once_and_written_as_version_2():
-    with pytest.warns(PlanWarning, match=r"version 1, .* nl\(leaf\) = 0") as told:
+    with pytest.warns(errors.PlanWarning, match=r"version 1, .* nl\(leaf\) = 0") as told:
         plan = Plan.from_content(changed("version", to=1))
     assert len(told) == 1
     assert plan == Plan.from_content(plan_with())
@@ -272,33 +252,20 @@ def test_a_full_plan_keeps_every_key():
     }
     content["columns"]["name"]["pseudonym"] = True
     content["columns"]["age"]["hierarchy"] |= {"origin": 1.0, "lowest": 5.0, "highest": 60.5}
-    content["columns"]["zip"] = {
-        "role": "quasi-identifier",
-        "hierarchy": {"build": "mask", "keep": [3, 2], "side": "right"},
-    }
-    content["columns"]["born"] = {
-        "role": "quasi-identifier",
-        "hierarchy": {"build": "dates", "levels": ["month", "year"]},
-    }
-    content["columns"]["icd"] = {
-        "role": "quasi-identifier",
-        "hierarchy": {
-            "build": "codes",
-            "separators": ".",
-            "prefixes": [3],
-            "ranges": [{"first": "J40", "last": "J47", "name": "Chronic lower respiratory"}],
-            "ranges_file": "h/chapters.csv",
-        },
-    }
-    content["columns"]["race"] = {
-        "role": "quasi-identifier",
-        "hierarchy": {"build": "groups", "levels": [{"Felid": ["Cat", "Lion"]}]},
-    }
-    content["columns"]["file"] = {"role": "quasi-identifier", "hierarchy": "h/file.csv"}
-    content["columns"]["tree"] = {
-        "role": "quasi-identifier",
-        "hierarchy": {"nodes": [{"name": "*"}, {"name": "é", "parent": "*", "weight": 0.25}]},
-    }
+    content["columns"]["zip"] = qi("mask", keep=[3, 2], side="right")
+    content["columns"]["born"] = qi("dates", levels=["month", "year"])
+    content["columns"]["icd"] = qi(
+        "codes",
+        separators=".",
+        prefixes=[3],
+        ranges=[{"first": "J40", "last": "J47", "name": "Chronic lower respiratory"}],
+        ranges_file="h/chapters.csv",
+    )
+    content["columns"]["race"] = qi("groups", levels=[{"Felid": ["Cat", "Lion"]}])
+    content["columns"]["file"] = qi_with("h/file.csv")
+    content["columns"]["tree"] = qi_with(
+        {"nodes": [{"name": "*"}, {"name": "é", "parent": "*", "weight": 0.25}]}
+    )
     written = json.loads(Plan.from_content(content).to_json())
     for column, given_column in content["columns"].items():
         assert {**written["columns"][column], **given_column} == written["columns"][column], column

@@ -1,7 +1,5 @@
 """The settings: every limit has a default and a meaning, and what is not allowed is refused."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from dataclasses import FrozenInstanceError, fields
@@ -16,6 +14,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.text import plain
 from support.dashboard import APP, WORK
+from support.plans import qi
 
 
 def test_the_defaults_are_those_of_the_file(monkeypatch):
@@ -113,7 +112,7 @@ def test_the_command_line_ends_with_one_sentence_too(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("sex\nF\nM\n")
     (tmp_path / "age.csv").write_text("F;*\nM;*\n")
-    sex = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    sex = qi()
     plan = {"version": 2, "columns": {"sex": sex}, "algorithm": {"name": "gaa"}}
     privacy = [{"model": "k-anonymity", "k": 2}]
     (tmp_path / "plan.json").write_text(json.dumps(plan | {"privacy": privacy}))

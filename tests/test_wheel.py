@@ -1,7 +1,5 @@
 """What is installed from a wheel: the files of the dashboard and nothing else, and they work."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Equal costs are equal: what exact fractions choose, where costs fit 64 bits and where not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +43,7 @@ from oracles.plain_clustering import Plain, clusters_of
 from oracles.plain_lattice import PlainLattice
 from oracles.plain_lattice_sweep import swept
 from oracles.plain_scan import scan
+from support.plans import plan_content
 from support.random_tables import (
     COMPOSED,
     SEVEN,
@@ -116,9 +115,7 @@ def plain_task(problem: Problem, chosen: dict[str, Any], k: int, **more: Any) ->
     return Task(classes, depths, k, weighted, chosen.get("tie_seed"), **more)
 
 
-# Merging, by every strategy
-
-
+# --- Merging, by every strategy -----------------------------------------------------------------
 def check_merges(problem: Problem, values: list[str], strategy: str, scope: str, chosen) -> None:
     greedy = Greedy(
         problem, values, strategy, scope, chosen["cost"] == "weighted", chosen["tie_seed"],
@@ -155,9 +152,7 @@ def test_merges_of_a_thousand_tables_of_any_trees(problem, chosen, one, data):
     check_merges(problem, values_of(problem, data), *one, chosen)
 
 
-# Clusters
-
-
+# --- Clusters -----------------------------------------------------------------------------------
 @FITS
 @pytest.mark.parametrize("algorithm", [k_member, oka, kaca], ids=lambda one: one.CARD.name)
 @examples(60)
@@ -182,9 +177,7 @@ def test_clusters_are_those_of_exact_fractions(fits, algorithm, problem, chosen,
             assert found == list(map(set, plain.k_member()))
 
 
-# The lattice
-
-
+# --- The lattice --------------------------------------------------------------------------------
 @FITS
 @pytest.mark.parametrize(
     "algorithm", [optimal, incognito, ola, flash, samarati, mingen], ids=lambda one: one.CARD.name
@@ -218,9 +211,7 @@ def test_a_sweep_is_that_of_exact_fractions(fits, problem, chosen, k):
     assert result(problem, found) == expected.at
 
 
-# Where merging is parted, and where Mondrian cuts
-
-
+# --- Where merging is parted, and where Mondrian cuts -------------------------------------------
 @FITS
 @examples(60)
 @given(problem=problems(16), metric=st.sampled_from(SEVEN + COMPOSED))
@@ -246,20 +237,15 @@ def test_the_first_cut_of_parts_is_that_of_exact_fractions(fits, problem, metric
 def test_spreads_of_decimals_that_are_equal_are_equal():
     """0.1 to 0.4 of 0.1 to 1.0, and 0 to 1 of 0 to 3, are a third each: the first column is cut."""
     assert (0.4 - 0.1) / (1.0 - 0.1) > 1 / 3
-    content = {
-        "version": 2,
-        "columns": {name: {"role": "quasi-identifier"} for name in ("whole", "decimal")},
-        "algorithm": {"name": "mondrian"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    content = plan_content(
+        {name: {"role": "quasi-identifier"} for name in ("whole", "decimal")}, 2, "mondrian"
+    )
     frame = pd.DataFrame({"whole": [0, 0, 1, 1, 3, 3], "decimal": [0.1, 0.4, 0.1, 0.4, 1.0, 1.0]})
     released = run(Plan.from_content(content), frame).released(order="table")
     assert released["whole"].astype(str).tolist() == ["0", "0", "1", "1", "3", "3"]
 
 
-# A table by hand
-
-
+# --- A table by hand ----------------------------------------------------------------------------
 ZIP = PlainTree(
     {
         "*": None, "47*": "*", "48*": "*", "470": "47*", "471": "47*", "480": "48*",
@@ -296,9 +282,7 @@ def test_six_records_and_two_partners_that_cost_the_same(strategy, released):
     assert set(result(problem, gaa.anonymise(task)).values()) == released
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 def exact_potentials_of(task: Task, metric: str) -> list[np.ndarray]:
     """The potentials of every node by the definition, times their least common denominator."""
     trees = [

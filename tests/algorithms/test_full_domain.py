@@ -1,7 +1,5 @@
 """Full-domain searches: their traversals, their optimum, and the laws of their releases."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -45,13 +43,7 @@ from kanon.sources.memory import MemorySource
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import Cost, Node, PlainLattice, plain_loss
 from support.lattice_losses import by_potential
-from support.model_tables import (
-    breaks,
-    models,
-    released_breaks,
-    source_of,
-    tables,
-)
+from support.model_tables import breaks, models, released_breaks, source_of, tables
 from support.random_tables import (
     SEVEN,
     PlainTree,
@@ -72,9 +64,7 @@ LOSSES = {
 }
 
 
-# Tasks
-
-
+# --- Tasks --------------------------------------------------------------------------------------
 def task_of(problem: Problem, k: int, limit: int | None, chosen: dict[str, Any], **more) -> Task:
     classes = more.pop("classes", None) or problem.classes()
     weights = [chosen.get("attribute_weights", {}).get(x, 1.0) for x in problem.columns]
@@ -123,9 +113,7 @@ def visited(recoding: Recoding) -> list[Node]:
     return found
 
 
-# Each algorithm's own way through the lattice
-
-
+# --- Each algorithm's own way through the lattice -----------------------------------------------
 @examples(70)
 @given(searches())
 def test_datafly_walks_as_published(search):
@@ -260,9 +248,7 @@ def test_flash_orders_nodes_as_published(problem):
     assert order == plain.flash_order(PlainLattice(problem, 1))
 
 
-# The optimum, by losses that are exact fractions
-
-
+# --- The optimum, by losses that are exact fractions --------------------------------------------
 def exact_losses(problem: Problem, metric: str, weights: dict[str, float]) -> Cost:
     """What raising a cell costs, from the definition of the metric."""
     found = edge_weights(metric, problem.trees)
@@ -341,8 +327,7 @@ def test_precision_of_very_tall_hierarchies_is_counted_too():
         )
 
 
-# One small table that tells all of them from each other
-
+# --- One small table that tells all of them from each other -------------------------------------
 # Seven records, k = 3, at most one suppressed (MinGen: none).
 #
 #     one: a b -> A -> *, c d -> C -> *        two: x y -> X -> *, z -> Z -> *
@@ -371,10 +356,7 @@ BY_HAND = {
     # Height 2 holds (0, 2), the first one looked at; height 1 holds nothing; so all of height 2.
     samarati: ([(0, 2), (0, 1), (1, 0), (1, 1), (2, 0)], (0, 2)),
     # Nothing below (1, 2) satisfies with nothing suppressed; (2, 2) is above it.
-    mingen: (
-        [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (1, 2), (2, 1)],
-        (1, 2),
-    ),
+    mingen: ([(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (1, 2), (2, 1)], (1, 2)),
     # `one` alone satisfies at level 0, so at all; `two` alone only at level 2. So of both only
     # (0, 2), (1, 2) and (2, 2) are candidates: the first is known, the others are above it.
     incognito: ([(0, 2), (2, 0), (2, 1), (2, 2)], (0, 2)),
@@ -419,9 +401,7 @@ def test_the_table_by_hand_tells_them_all_apart():
     assert len({tuple(sequence) for sequence, _ in BY_HAND.values()}) == len(SEARCHES)
 
 
-# Laws of every release
-
-
+# --- Laws of every release ----------------------------------------------------------------------
 def check_release(lattice: PlainLattice, node: Node, release: Recoding) -> None:
     """The classes at the node, without those that break, and nothing else."""
     problem = lattice.problem
@@ -504,9 +484,7 @@ def test_the_order_of_the_leaves_of_a_tree_does_not_matter(algorithm, search, da
     assert visited(first) == visited(second)
 
 
-# Other models than k
-
-
+# --- Other models than k ------------------------------------------------------------------------
 @examples(25)
 @given(tables(max_nodes=5, max_records=10), models(most_k=4), st.data())
 def test_other_models_are_met_with_least_loss(table, wanted, data):
@@ -592,9 +570,7 @@ def test_with_other_models_a_node_above_may_suppress_more():
             algorithm.check(task)
 
 
-# Levels of one's own choice
-
-
+# --- Levels of one's own choice -----------------------------------------------------------------
 @examples(60)
 @given(searches(), st.data())
 def test_chosen_levels_are_released_or_refused(search, data):
@@ -616,9 +592,7 @@ def test_chosen_levels_are_released_or_refused(search, data):
         assert f"{thin(limit)} may be" in caught.value.sentence
 
 
-# What cannot be done, and the smallest there is
-
-
+# --- What cannot be done, and the smallest there is ---------------------------------------------
 def pair() -> Problem:
     tree = PlainTree({"*": None, "a": "*", "b": "*"})
     return Problem((tree, tree), (("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")))
@@ -658,9 +632,7 @@ def test_datafly_may_suppress_k_records_unless_told_otherwise():
         assert datafly.anonymise(task_of(problem, 3, limit, {})).trace.node == (level,)
 
 
-# Lattices that are too large
-
-
+# --- Lattices that are too large ----------------------------------------------------------------
 def large() -> Problem:
     """Nine columns of six levels: more than ten million nodes."""
     parents = {"*": None, **{f"g{i}": f"g{i - 1}" if i else "*" for i in range(4)}}
@@ -704,9 +676,7 @@ def test_chosen_levels_of_a_large_lattice_are_released():
     assert release.counts.tolist() == [40]
 
 
-# Through plans
-
-
+# --- Through plans ------------------------------------------------------------------------------
 def plan_of(problem: Problem, name: str, k: int = 2, limit: Any = None, **algorithm: Any) -> Plan:
     content = problem.plan(k=k, **algorithm)
     content["algorithm"]["name"] = name
@@ -776,14 +746,7 @@ def test_a_plan_is_run(algorithm):
     assert done.measures["nodes_evaluated"] == done.recoding.trace.evaluated > 0
 
 
-def test_a_plan_with_a_node_is_run():
-    done = run(plan_of(pair(), "levels", node={"q0": 0, "q1": 1}), pair().frame())
-    assert done.released().to_numpy().tolist() == [["a", "*"]] * 2 + [["b", "*"]] * 2
-
-
-# Progress
-
-
+# --- Progress -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", SEARCHES, ids=lambda one: one.CARD.name)
 def test_progress_is_told_and_never_goes_back(algorithm, monkeypatch):
     monkeypatch.setattr("kanon.algorithms.lattice._SECONDS", 0.0)

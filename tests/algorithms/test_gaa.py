@@ -1,7 +1,5 @@
 """Greedy merging against a slow, obvious version of itself, and the laws of every release."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -15,9 +13,8 @@ from kanon.reference import merging as reference
 from support.random_tables import Problem, examples
 from support.reference_tables import Merged, cases, reference_table, result, scaled, task, worked
 
-# Equal to the reference
 
-
+# --- Equal to the reference ---------------------------------------------------------------------
 def plain_release(problem: Problem, chosen: dict, k: int, merge=reference.gaa) -> dict:
     """Per class its tuple by the reference."""
     how = chosen["cost"] == "weighted", chosen["tie_seed"]
@@ -44,9 +41,7 @@ def test_gaa_small_equals_the_reference(case, data):
         assert found == plain_release(problem, chosen, k, reference.gaa_small)
 
 
-# The worked table of greedy.md
-
-
+# --- The worked table of greedy.md --------------------------------------------------------------
 @pytest.mark.parametrize("cost", ["weighted", "representatives"])
 def test_the_worked_table(cost):
     problem = worked()
@@ -67,9 +62,7 @@ def test_the_worked_table(cost):
         assert set(result(problem, everything).values()) == {("*", "Mammal")}
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @examples(60)
 @given(cases())
 def test_the_path_tells_when_the_release_changes(case):
@@ -98,9 +91,7 @@ def test_a_path_that_ends_early_knows_every_release_up_to_its_end(case, data):
     assert set(path.distinct_k.tolist()) == reached
 
 
-# What cannot be done
-
-
+# --- What cannot be done ------------------------------------------------------------------------
 def test_a_path_refuses_a_k_beyond_its_end():
     one = task(worked(), {"metric": "ncp", "cost": "weighted", "tie_seed": None}, 3)
     path = gaa.merge_path(one)

@@ -1,7 +1,5 @@
 """k-member clustering: by hand, against its definition; the laws stand in test_clustering."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,23 +8,12 @@ from hypothesis import strategies as st
 from benchmarks.plans import adult_task
 from kanon.algorithms import clusters, gaa, k_member
 from kanon.algorithms.task import Task
-from oracles.plain_clustering import (
-    cases,
-    clusters_of,
-    loss_by_task,
-    many_tuples,
-    plain,
-    seed_that_draws,
-    task_of,
-    told,
-    worked_table,
-)
+from oracles import plain_clustering
 from support.random_tables import PlainTree, Problem, examples
 from support.reference_tables import result
 
-# By hand
 
-
+# --- By hand ------------------------------------------------------------------------------------
 def in_order(task: Task) -> list[str]:
     """The clusters in the order made, each by the values of its only column."""
     found = k_member.made_clusters(task)
@@ -50,21 +37,21 @@ def in_order(task: Task) -> list[str]:
     ],
 )
 def test_the_worked_table_for_every_draw(record, clusters, release):
-    problem, depths = worked_table()
-    task = Task(problem.classes(), depths, 3, seed=seed_that_draws((record, 7)))
+    problem, depths = plain_clustering.worked_table()
+    task = Task(problem.classes(), depths, 3, seed=plain_clustering.seed_that_draws((record, 7)))
     assert in_order(task) == clusters
-    assert told(problem, k_member.anonymise(task)) == release
+    assert plain_clustering.told(problem, k_member.anonymise(task)) == release
 
 
 def test_what_is_left_joins_the_cluster_whose_loss_grows_least():
     """Of five, two clusters of two are made, and the fifth costs 1 in one of them, 9 + 3 there."""
-    problem, depths = worked_table()
+    problem, depths = plain_clustering.worked_table()
     problem = Problem(problem.trees, (*((x,) for x in "abcde"),))
     # d is drawn: a is furthest, takes b. d is furthest from a, takes e. c is left: raising it to
     # A costs 1 and the others nothing; with d and e it would be 1 * 4 + 2 * 5 = 14.
-    task = Task(problem.classes(), depths, 2, seed=seed_that_draws((3, 5)))
+    task = Task(problem.classes(), depths, 2, seed=plain_clustering.seed_that_draws((3, 5)))
     assert in_order(task) == ["abc", "de"]
-    assert told(problem, k_member.anonymise(task)) == "a:A b:A c:A d:B e:B"
+    assert plain_clustering.told(problem, k_member.anonymise(task)) == "a:A b:A c:A d:B e:B"
 
 
 @pytest.mark.parametrize(
@@ -88,20 +75,18 @@ def test_the_next_cluster_begins_furthest_from_the_start_of_the_last(record, ord
     trees = tuple(PlainTree({"*": None, "0": "*", "1": "*"}) for _ in range(3))
     problem = Problem(trees, tuple(map(tuple, ["000", "001", "110", "110", "111", "111"])))
     depths = tuple(np.array([1, 1, 0], dtype=np.int64) for _ in range(3))
-    task = Task(problem.classes(), depths, 2, seed=seed_that_draws((record, 6)))
-    found = clusters_of(problem, k_member.made_clusters(task).of)
+    task = Task(problem.classes(), depths, 2, seed=plain_clustering.seed_that_draws((record, 6)))
+    found = plain_clustering.clusters_of(problem, k_member.made_clusters(task).of)
     assert [" ".join(sorted("".join(x) for x in each)) for each in found] == order
 
 
-# Equal to the definition
-
-
+# --- Equal to the definition --------------------------------------------------------------------
 @examples(100)
-@given(cases(max_records=14), st.data())
+@given(plain_clustering.cases(max_records=14), st.data())
 def test_what_widening_costs_is_the_growth_of_the_loss(case, data):
     """The loss of all records after less that before, where the reference knows the centres."""
     problem, chosen, k, _ = case
-    slow = plain(problem, {**chosen, "cost": "weighted"}, k)
+    slow = plain_clustering.plain(problem, {**chosen, "cost": "weighted"}, k)
     some = (
         data.draw(st.lists(st.sampled_from(slow.tuples), min_size=2, unique=True))
         if len(slow.tuples) > 1
@@ -113,16 +98,20 @@ def test_what_widening_costs_is_the_growth_of_the_loss(case, data):
 
 
 @examples(200)
-@given(cases(max_records=14))
+@given(plain_clustering.cases(max_records=14))
 def test_it_equals_the_slow_version(case):
     problem, chosen, k, seed = case
-    expected = plain(problem, chosen, k, seed).k_member()
-    task = task_of(problem, chosen, k, seed)
+    expected = plain_clustering.plain(problem, chosen, k, seed).k_member()
+    task = plain_clustering.task_of(problem, chosen, k, seed)
     made = k_member.made_clusters(task)
-    assert clusters_of(problem, made.of) == list(map(set, expected))
-    assert made.records.tolist() == [plain(problem, chosen, k).records(x) for x in expected]
+    assert plain_clustering.clusters_of(problem, made.of) == list(map(set, expected))
+    assert made.records.tolist() == [
+        plain_clustering.plain(problem, chosen, k).records(x) for x in expected
+    ]
     found = k_member.anonymise(task)
-    assert result(problem, found) == plain(problem, chosen, k, seed).targets(expected)
+    assert result(problem, found) == plain_clustering.plain(problem, chosen, k, seed).targets(
+        expected
+    )
     assert found.trace.steps == len(expected)
     assert found.trace.evaluated == 0
 
@@ -132,17 +121,18 @@ def test_many_stretches_of_the_compiled_loop_lose_nothing(monkeypatch, k):
     """It stops after every few looks, and many classes are taken out of its arrays."""
     monkeypatch.setattr(clusters, "LOOKS", 50)
     monkeypatch.setattr(k_member, "LOOKS", 50)
-    problem, chosen = many_tuples()
+    problem, chosen = plain_clustering.many_tuples()
     parts: list[float] = []
-    task = task_of(problem, chosen, k, 5)
+    task = plain_clustering.task_of(problem, chosen, k, 5)
     found = k_member.anonymise(task, lambda part, text: parts.append(part))
-    slow = plain(problem, chosen, k, 5)
+    slow = plain_clustering.plain(problem, chosen, k, 5)
     assert result(problem, found) == slow.targets(slow.k_member())
     assert len(parts) > 50
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 def test_adult_holds_k_and_loses_as_much_as_greedy_merging():
@@ -153,5 +143,5 @@ def test_adult_holds_k_and_loses_as_much_as_greedy_merging():
     found = k_member.anonymise(task, lambda part, text: parts.append(part))
     assert found.min_k == 10
     assert len(parts) > 50
-    merged = loss_by_task(task, gaa.anonymise(task))
-    assert loss_by_task(task, found) == pytest.approx(merged, rel=0.01)
+    merged = plain_clustering.loss_by_task(task, gaa.anonymise(task))
+    assert plain_clustering.loss_by_task(task, found) == pytest.approx(merged, rel=0.01)

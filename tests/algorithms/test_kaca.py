@@ -1,7 +1,5 @@
 """KACA: merges by hand, against its definition; the laws stand in test_clustering."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,22 +7,12 @@ from hypothesis import strategies as st
 from benchmarks.plans import adult_task
 from kanon.algorithms import gaa, kaca
 from kanon.algorithms.task import Task
-from oracles.plain_clustering import (
-    cases,
-    loss_by_task,
-    many_tuples,
-    plain,
-    seed_that_draws,
-    task_of,
-    told,
-    worked_table,
-)
+from oracles import plain_clustering
 from support.random_tables import examples
 from support.reference_tables import result
 
-# By hand
 
-
+# --- By hand ------------------------------------------------------------------------------------
 def merges(task: Task) -> list[str]:
     """The merges in their order: the class drawn, the nearest, and a third one if there is one."""
     work, made = kaca.merged(task)
@@ -51,26 +39,24 @@ def merges(task: Task) -> list[str]:
 )
 def test_the_worked_table(draws, expected, release):
     """Unlike in greedy merging, a larger class may be drawn before a smaller one."""
-    problem, depths = worked_table()
-    task = Task(problem.classes(), depths, 3, seed=seed_that_draws(*draws))
+    problem, depths = plain_clustering.worked_table()
+    task = Task(problem.classes(), depths, 3, seed=plain_clustering.seed_that_draws(*draws))
     assert merges(task) == expected
     found = kaca.anonymise(task)
-    assert told(problem, found) == release
+    assert plain_clustering.told(problem, found) == release
     assert found.trace.steps == len(expected)
     assert found.trace.evaluated == 0
 
 
-# Equal to the definition
-
-
+# --- Equal to the definition --------------------------------------------------------------------
 @examples(200)
-@given(cases(max_records=14), st.none() | st.integers(0, 9))
+@given(plain_clustering.cases(max_records=14), st.none() | st.integers(0, 9))
 def test_it_equals_the_slow_version(case, tie_seed):
     problem, chosen, k, seed = case
     chosen = {**chosen, "tie_seed": tie_seed}
-    merged = plain(problem, chosen, k, seed).kaca()
+    merged = plain_clustering.plain(problem, chosen, k, seed).kaca()
     expected = merged.merges
-    task = task_of(problem, chosen, k, seed)
+    task = plain_clustering.task_of(problem, chosen, k, seed)
     work, made = kaca.merged(task)
     parts = [tuple(tuple(work.nodes[x]) if x >= 0 else None for x in y) for y in work.parts[:made]]
     assert parts == [tuple(x and problem.numbers(x) for x in each) for each in expected]
@@ -80,11 +66,11 @@ def test_it_equals_the_slow_version(case, tie_seed):
 
 
 def test_a_hundred_tuples_equal_the_slow_version():
-    problem, chosen = many_tuples()
+    problem, chosen = plain_clustering.many_tuples()
     parts: list[float] = []
-    task = task_of(problem, chosen, 30, 5)
+    task = plain_clustering.task_of(problem, chosen, 30, 5)
     found = kaca.anonymise(task, lambda part, text: parts.append(part))
-    assert result(problem, found) == plain(problem, chosen, 30, 5).kaca().at
+    assert result(problem, found) == plain_clustering.plain(problem, chosen, 30, 5).kaca().at
     assert len(parts) > 1
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
@@ -100,4 +86,6 @@ def test_adult_holds_k_and_loses_less_than_greedy_merging():
     found = kaca.anonymise(task, lambda part, text: parts.append(part))
     assert found.min_k == 10
     assert len(parts) > 50
-    assert loss_by_task(task, found) < loss_by_task(task, gaa.anonymise(task))
+    assert plain_clustering.loss_by_task(task, found) < plain_clustering.loss_by_task(
+        task, gaa.anonymise(task)
+    )

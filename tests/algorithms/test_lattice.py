@@ -1,7 +1,5 @@
 """The engine of full-domain searches against the definitions, counted by hand and by dicts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -11,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon.algorithms.lattice_counts
+from kanon.algorithms import lattice_size
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import (
-    MOST_NODES,
-    check_size,
-    largest_level,
-    n_nodes,
-    nodes_per_height,
-    raised_to,
-)
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import no_progress
@@ -45,13 +36,11 @@ def engine(problem: Problem, k: int, limit: int = 0) -> Lattice:
     return Lattice(task_of(problem, k), limit, no_progress)
 
 
-# Raising to a level
-
-
+# --- Raising to a level -------------------------------------------------------------------------
 @examples(200)
 @given(trees(max_nodes=14))
 def test_values_are_raised_to_the_highest_ancestor_of_a_level(tree):
-    found = raised_to(tree.build())
+    found = lattice_size.raised_to(tree.build())
     assert found.dtype == np.int32
     assert found.shape == (tree.height, len(tree.order))
     for level, row in enumerate(found.tolist()):
@@ -59,9 +48,7 @@ def test_values_are_raised_to_the_highest_ancestor_of_a_level(tree):
         assert row == expected
 
 
-# The shape of the lattice
-
-
+# --- The shape of the lattice -------------------------------------------------------------------
 @examples(100)
 @given(problems(max_attributes=4, max_records=1, max_nodes=6))
 def test_the_shape_is_that_of_the_enumeration(problem):
@@ -70,9 +57,9 @@ def test_the_shape_is_that_of_the_enumeration(problem):
     assert list(lattice.nodes()) == every
     assert lattice.tops == plain.tops
     assert lattice.bottom == plain.bottom
-    assert lattice.size == n_nodes(problem.hierarchies) == len(every)
+    assert lattice.size == lattice_size.n_nodes(problem.hierarchies) == len(every)
     heights = Counter(map(sum, every))
-    counted = nodes_per_height(problem.hierarchies)
+    counted = lattice_size.nodes_per_height(problem.hierarchies)
     assert counted == [heights[height] for height in range(len(heights))]
     assert sum(counted) == len(every)
     for height in range(-1, sum(plain.tops) + 2):
@@ -110,22 +97,22 @@ def test_the_bounds_of_the_paper(heights):
     """
     trees = [tower(height) for height in heights]
     r, mean = len(heights), sum(heights) / len(heights) - 1
-    assert n_nodes(trees) <= (mean + 1) ** r * (1 + 1e-12)
+    assert lattice_size.n_nodes(trees) <= (mean + 1) ** r * (1 + 1e-12)
     alike = [tower(heights[0])] * r
     nodes = heights[0] ** r
-    assert nodes / ((heights[0] - 1) * r + 1) <= max(nodes_per_height(alike)) <= nodes
+    assert nodes / ((heights[0] - 1) * r + 1) <= max(lattice_size.nodes_per_height(alike)) <= nodes
 
 
 def test_the_largest_level_of_many_attributes():
     """Within a few percent for nine attributes as Adult's, less for more."""
     adult = [tower(h) for h in (5, 2, 2, 3, 4, 3, 3, 3, 2)]
-    assert n_nodes(adult) == 12_960
+    assert lattice_size.n_nodes(adult) == 12_960
     near = {0.04: [adult], 0.02: [[tower(4)] * 10, [tower(2)] * 20, [tower(3), tower(5)] * 6]}
     for most, lattices in near.items():
         for hierarchies in lattices:
-            exact = max(nodes_per_height(hierarchies))
-            assert largest_level(hierarchies) == pytest.approx(exact, rel=most)
-    assert largest_level([tower(1)] * 3) == 1
+            exact = max(lattice_size.nodes_per_height(hierarchies))
+            assert lattice_size.largest_level(hierarchies) == pytest.approx(exact, rel=most)
+    assert lattice_size.largest_level([tower(1)] * 3) == 1
 
 
 def tower(height: int):
@@ -135,18 +122,16 @@ def tower(height: int):
 
 
 def test_a_lattice_that_is_too_large_is_refused_with_its_size():
-    check_size([tower(10)] * 7, "Flash")  # ten million is allowed
+    lattice_size.check_size([tower(10)] * 7, "Flash")  # ten million is allowed
     with pytest.raises(PlanError) as caught:
-        check_size([suppression(["a", "b"])] * 24, "Flash")
-    assert MOST_NODES < 2**24
+        lattice_size.check_size([suppression(["a", "b"])] * 24, "Flash")
+    assert lattice_size.MOST_NODES < 2**24
     names = ("Flash", thin(2**24), thin(10**7), "datafly", "improved-greedy", "gaa", "mondrian")
     for name in names:
         assert name in caught.value.sentence
 
 
-# What is counted at a node
-
-
+# --- What is counted at a node ------------------------------------------------------------------
 @st.composite
 def searches(draw, **kwargs):
     """A table, a k, a limit, and its nodes in some order."""
@@ -222,7 +207,7 @@ def test_a_chain_of_very_many_levels_is_refused():
     names = [str(level) for level in range(12_000)]
     chain = [("0", None, None), *((name, str(int(name) - 1), None) for name in names[1:])]
     with pytest.raises(PlanError, match="12\u202f000 levels and 12\u202f000 nodes"):
-        raised_to(Hierarchy.from_entries(chain))
+        lattice_size.raised_to(Hierarchy.from_entries(chain))
 
 
 def test_many_attributes_are_counted_as_by_hand():
@@ -370,9 +355,7 @@ def test_the_trace_of_a_release():
     assert release.suppressed_records == 2
 
 
-# Room: what is kept is bounded, and what was dropped is counted again
-
-
+# --- Room: what is kept is bounded, and what was dropped is counted again -----------------------
 @pytest.mark.parametrize("name", ["_MOST_SNAPSHOT_BYTES", "_MOST_PART_BYTES"])
 def test_a_full_memory_changes_nothing(name, monkeypatch):
     problem = wide(300, 4, 12)

@@ -4,8 +4,6 @@ The hierarchies are the nine files beside the table. The nightly part takes abou
 one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -33,6 +31,7 @@ from kanon.metrics import METRICS, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.sources.reading import read_table
+from support.plans import plan_content, qi_with
 
 pytestmark = pytest.mark.adult
 
@@ -53,16 +52,8 @@ def table_of(path: Path) -> pd.DataFrame:
 @cache
 def adult(path: Path) -> PreparedRun:
     table = table_of(path)
-    columns = {
-        column: {"role": "quasi-identifier", "hierarchy": f"adult_hierarchy_{column}.csv"}
-        for column in table.columns
-    }
-    plan = {
-        "version": 2,
-        "columns": columns,
-        "algorithm": {"name": "optimal"},
-        "privacy": [{"model": "k-anonymity", "k": 5}],
-    }
+    columns = {column: qi_with(f"adult_hierarchy_{column}.csv") for column in table.columns}
+    plan = plan_content(columns, 5, "optimal")
     return prepare(Plan.from_content(plan), table, path.parent)
 
 
@@ -92,7 +83,7 @@ def check_agree(task: Task, algorithms: Sequence[ModuleType]) -> None:
 
 
 SOME = [
-    *(("ncp", "metric", k, share) for k, share in ((5, 0.0), (100, 0.0), (1000, 0.05))),
+    *(("ncp", "metric", k, share) for k, share in ((5, 0.0), (1000, 0.05))),
     *(("ncp", loss, 1000, 0.05) for loss in LOSSES[2:]),
 ]
 GRID = [
@@ -118,7 +109,7 @@ def test_suppression_at_five_percent_is_bounded_well(adult_path):
     assert flash.anonymise(task).trace.evaluated < NODES / 2
 
 
-WALKS = [(module, k, 0.05) for module in (datafly, improved_greedy) for k in (5, 1000)]
+WALKS = [(module, k, 0.05) for module in (datafly, improved_greedy) for k in (1000,)]
 EVERY = [
     pytest.param(module, k, share, marks=pytest.mark.nightly)
     for module in (datafly, samarati, improved_greedy, *OPTIMAL)
@@ -143,9 +134,7 @@ def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):
         assert len(pairs) == original[column].nunique()
 
 
-# The whole grid
-
-
+# --- The whole grid -----------------------------------------------------------------------------
 @pytest.mark.nightly
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("share", SHARES)

@@ -1,7 +1,5 @@
 """The lattice sweep against slow, obvious versions of itself, and its laws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -27,23 +25,10 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_lattice_sweep import (
-    improved,
-    in_group_order,
-    swept,
-)
-from support.model_tables import (
-    breaks,
-    greedy_of,
-    models,
-    released_breaks,
-    rows_of,
-    source_of,
-    tables,
-    task_of,
-)
+from oracles.plain_lattice_sweep import improved, in_group_order, swept
+from support import model_tables
 from support.paths import ROOT
-from support.random_tables import PlainTree, Problem, algorithms, examples, problems
+from support.random_tables import PlainTree, Problem, algorithms, examples, problems, seeds
 from support.reference_tables import exact_depths, integer_cost, result, scaled, worked
 
 
@@ -57,12 +42,7 @@ def cases(draw, **kwargs):
     return problem, draw(algorithms(problem))
 
 
-# Levels
-
-
-# The fast effort equals the slow version
-
-
+# --- The fast effort equals the slow version ----------------------------------------------------
 def check_fast(problem: Problem, chosen: dict, k: int) -> None:
     found = lattice_sweep.anonymise(chosen_task(problem, chosen, k))
     expected = swept(problem, scaled(problem, chosen), k)
@@ -111,27 +91,27 @@ def test_a_tuple_need_not_fit_into_one_number():
 
 
 @examples(25)
-@given(tables(max_records=16), models(), st.data())
+@given(model_tables.tables(max_records=16), model_tables.models(), st.data())
 def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data):
     problem, columns = table
-    assume(not breaks(columns, wanted, range(len(problem.rows))))
+    assume(not model_tables.breaks(columns, wanted, range(len(problem.rows))))
     guide = {
         **data.draw(algorithms(problem, ["custom"])),
         "strategy": "s1", "scope": "table", "sensitive": "ill",
         "cost": "weighted", "tie_seed": None,
     }  # fmt: skip
-    source = source_of(problem, columns)
-    task = task_of(source, guide, wanted)
-    greedy = greedy_of(problem, columns, guide)
+    source = model_tables.source_of(problem, columns)
+    task = model_tables.task_of(source, guide, wanted)
+    greedy = model_tables.greedy_of(problem, columns, guide)
     others = [model for model in wanted if model in task.others]
     plain = swept(
         problem,
         exact_depths(problem, greedy.metric, greedy.attribute_weights),
         task.k,
-        lambda rows: breaks(columns, others, rows),
+        lambda rows: model_tables.breaks(columns, others, rows),
     )
     whole = greedy.merge(
-        lambda rows: len(rows) < task.k or breaks(columns, others, rows),
+        lambda rows: len(rows) < task.k or model_tables.breaks(columns, others, rows),
         begun=plain.groups,
     )
     if plain.aside:
@@ -140,14 +120,12 @@ def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data)
         event("some tuples joined")
     found = lattice_sweep.anonymise(task)
     released = source.release(found)
-    assert rows_of(problem, released) == whole.released
-    assert released_breaks(released, problem.columns, wanted) == []
+    assert model_tables.rows_of(problem, released) == whole.released
+    assert model_tables.released_breaks(released, problem.columns, wanted) == []
     assert found.trace.evaluated == len(plain.visits)
 
 
-# The thorough effort equals the slow version
-
-
+# --- The thorough effort equals the slow version ------------------------------------------------
 def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
     """Compare both; whether the slow version improved on what it began with."""
     task = chosen_task(problem, chosen, k)
@@ -210,24 +188,22 @@ def many_classes(seed: int, records: int) -> tuple[Problem, dict]:
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(i, marks=pytest.mark.nightly) for i in (2, 5, 9))]
+    "seed", [0, *(pytest.param(i, marks=pytest.mark.nightly) for i in (1, 2, 5, 9))]
 )
 def test_the_thorough_effort_on_more_classes(seed):
     """So many that several changes follow each other."""
     assert check_thorough(*many_classes(seed, 70), 2 + seed % 6)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, pytest.param(3, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("seed", seeds(4, in_gate=1))
 def test_the_thorough_effort_with_too_little_room_on_more_classes(seed, monkeypatch):
     """What was grouped of one pool is not taken for the groups of the next."""
     monkeypatch.setattr(walk, "_MOST_BYTES", 2000)  # three parts of each half, or four
     check_thorough(*many_classes(seed, 70), 2 + seed)
 
 
-# The effort closest
-
-
-@pytest.mark.parametrize("seed", range(4))
+# --- The effort closest -------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", seeds(4, in_gate=1))
 def test_the_effort_closest_is_between_the_bound_and_the_thorough_effort(seed):
     problem, chosen = many_classes(seed, 300)
     task = chosen_task(problem, chosen, 3 + seed, options={"effort": "closest"})
@@ -271,9 +247,7 @@ def test_too_large_pools_and_too_much_work_are_left_out():
     assert total_loss(task, found) <= fast
 
 
-# Worked by hand
-
-
+# --- Worked by hand -----------------------------------------------------------------------------
 def named(problem: Problem, recoding: Recoding) -> dict[str, str]:
     return {" ".join(x): " ".join(y) for x, y in result(problem, recoding).items()}
 
@@ -330,9 +304,7 @@ def test_what_is_released_early_is_missing_later():
     assert (found.trace.evaluated, found.trace.steps) == (5, 2)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 def test_a_lattice_that_is_too_large_is_refused():
     trees = tuple(suppression(["a", "b"]) for _ in range(24))
     classes = two_columns().classes()
@@ -346,16 +318,6 @@ def test_a_lattice_that_is_too_large_is_refused():
         lattice_sweep.check(task)
 
 
-def test_progress_is_told():
-    told = []
-    problem = two_columns()
-    lattice_sweep.anonymise(
-        chosen_task(problem, {"metric": "custom"}, 3), lambda part, text: told.append((part, text))
-    )
-    assert told
-    assert all(0 <= part <= 1 and text for part, text in told)
-
-
 def test_other_models_are_asked_of_every_group():
     """Two pairs that k allows; one of them has one disease alone, so it goes on and joins."""
     tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"}, {"a": 1, "b": 1, "c": 1})
@@ -365,8 +327,8 @@ def test_other_models_are_asked_of_every_group():
         "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1",
         "scope": "table", "sensitive": "ill",
     }  # fmt: skip
-    source = source_of(problem, columns)
-    task = task_of(source, guide, [DistinctLDiversity(2, "ill")])
+    source = model_tables.source_of(problem, columns)
+    task = model_tables.task_of(source, guide, [DistinctLDiversity(2, "ill")])
     found = lattice_sweep.anonymise(replace(task, k=2))
     assert result(problem, found) == {("a",): ("*",), ("b",): ("*",), ("c",): ("c",)}
 
@@ -380,15 +342,15 @@ def test_larger_efforts_refuse_other_models(effort):
         "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1",
         "scope": "table", "sensitive": "ill",
     }  # fmt: skip
-    task = task_of(source_of(problem, columns), guide, [DistinctLDiversity(2, "ill")])
+    task = model_tables.task_of(
+        model_tables.source_of(problem, columns), guide, [DistinctLDiversity(2, "ill")]
+    )
     with pytest.raises(PlanError, match="effort 'fast'"):
         lattice_sweep.check(replace(task, options={"effort": effort}))
     lattice_sweep.check(replace(task, options={"effort": "fast"}))
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 def adult_task(path, k: int, **more) -> Task:
     """Adult with the hierarchies of kanon, by NCP."""
     table = pd.read_csv(path, sep=";", dtype=str)

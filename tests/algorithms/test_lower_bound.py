@@ -1,7 +1,5 @@
 """The lower bound, and the groups and prices that it comes from, against slow versions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -44,9 +42,7 @@ def square(rows: list[tuple[str, str]], k: int) -> Task:
     return chosen_task(problem, {"metric": "ncp"}, k)
 
 
-# Groups
-
-
+# --- Groups -------------------------------------------------------------------------------------
 def plain_groups(problem: Problem, task: Task) -> dict[frozenset, int]:
     """Per set of tuples that a node makes alike, and of k records, the least loss of all."""
     cost = integer_cost(problem, task.potentials)
@@ -101,9 +97,7 @@ def test_the_groups_are_the_same_with_next_to_no_room(case):
         assert groups_found(problem, task) == plain_groups(problem, task)
 
 
-# Worth
-
-
+# --- Worth --------------------------------------------------------------------------------------
 def plain_worth(records: list[tuple[int, int]], k: int) -> int:
     """What a group is worth: the most that k or more records bring, 0 if that is nothing.
 
@@ -137,9 +131,7 @@ def test_what_a_group_is_worth(records, k, kept):
         assert not used.any()
 
 
-# The bound
-
-
+# --- The bound ----------------------------------------------------------------------------------
 @examples(30)
 @given(cases(max_records=7))
 def test_it_is_below_the_best_of_all_partitions(case):

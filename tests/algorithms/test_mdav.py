@@ -1,7 +1,5 @@
 """MDAV: groups by hand, the laws of every release, and a slow version with exact fractions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from math import lcm
@@ -57,9 +55,7 @@ def groups_of(task: Task) -> list[list[str]]:
     ]
 
 
-# By hand
-
-
+# --- By hand ------------------------------------------------------------------------------------
 def test_eight_ages():
     """Fewer than 3k: farthest from the mean, 10, is 21; it takes 20 and 12; the rest is a group."""
     task = Task(numbers(1, 2, 3, 10, 11, 12, 20, 21), (), 3)
@@ -108,11 +104,7 @@ def test_differences_count_in_standard_deviations():
     assert groups_of(Task(narrow, (), 2)) == [["0 10", "0 20"], ["1000 10", "1000 20"]]
     wide = table("m y", [flat(["0", "1000", "9000"]), years], [*rows, "9000 10", "9000 10"])
     # Means 3333 and 13.3, standard deviations 4028 and 4.7: farthest from the mean is (0, 20).
-    assert groups_of(Task(wide, (), 2)) == [
-        ["0 20", "1000 20"],
-        ["9000 10"],
-        ["0 10", "1000 10"],
-    ]
+    assert groups_of(Task(wide, (), 2)) == [["0 20", "1000 20"], ["9000 10"], ["0 10", "1000 10"]]
 
 
 def test_a_whole_class_moves_and_leftovers_join_the_nearest_mean():
@@ -203,9 +195,7 @@ def test_huge_numbers_are_rounded_and_still_told_apart():
     ]
 
 
-# What it refuses
-
-
+# --- What it refuses ----------------------------------------------------------------------------
 def test_missing_cells_are_refused():
     tree = Hierarchy.from_entries(
         [("*", None, None), *((x, "*", None) for x in ("1", "2", MISSING_LABEL))]
@@ -224,9 +214,7 @@ def test_other_models_are_refused():
     mdav.check(Task(classes, (), 2, models=models[:1]))
 
 
-# The slow version
-
-
+# --- The slow version ---------------------------------------------------------------------------
 def plain(
     points: list[tuple[Fraction, ...]], counts: list[int], k: int, number: type = Fraction
 ) -> list[list[int]]:
@@ -259,8 +247,7 @@ def plain(
     def farthest_from_mean(members: list[int]) -> int:
         total, summed = size(members), sums(members)
         return max(
-            members,
-            key=lambda c: (squares([total * at[c][j] - summed[j] for j in range(m)]), -c),
+            members, key=lambda c: (squares([total * at[c][j] - summed[j] for j in range(m)]), -c)
         )
 
     def around(centre: int, members: list[int]) -> list[int]:

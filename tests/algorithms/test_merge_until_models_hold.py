@@ -4,8 +4,6 @@ A release is checked by pandas and a few lines of arithmetic on its rows; the me
 version of the algorithm, which knows no path that is continued.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -47,18 +45,12 @@ from support.model_tables import (
     task_of,
 )
 from support.paths import ROOT
-from support.random_tables import PlainTree, Problem, examples
+from support.plans import make_plan, qi, qi_with
+from support.random_tables import PlainTree, Problem, examples, seeds
 from support.works import with_fields
 
-# What has to hold, by histograms
 
-
-# Random ones
-
-
-# What comes out holds, and is what the definition gives
-
-
+# --- What comes out holds, and is what the definition gives -------------------------------------
 @examples(90)
 @given(tables(max_records=24), models(), st.data())
 def test_the_release_holds_or_is_refused(table, wanted, data):
@@ -108,7 +100,7 @@ def test_the_variant_goes_on_as_gaa_does(table, wanted, data):
     assert rows_of(problem, released) == plain.released
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, in_gate=10))
 def test_a_large_class_that_breaks_a_model_may_meet_a_smaller_one(seed):
     """Classes of very different size; many are equal in size, and ties are hashed by a seed."""
     rng = np.random.default_rng(seed)
@@ -219,9 +211,7 @@ def test_many_merges_are_told_as_they_go():
     assert all(0 <= part <= 1 and "classes left to merge" in text for part, text in told)
 
 
-# What cannot hold
-
-
+# --- What cannot hold ---------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", [gaa, gaa_small])
 @pytest.mark.parametrize(
     ("model", "said"),
@@ -252,22 +242,14 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
         assert said in caught.value.sentence
 
 
-# Several k at once
-
-
+# --- Several k at once --------------------------------------------------------------------------
 def small_plan(k: int, *others: dict[str, Any], **algorithm: Any) -> Plan:
-    return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier",
-                        "hierarchy": {"build": "intervals", "widths": [5, 10, 50]}},
-                "ill": {"role": "sensitive"},
-            },
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": k}, *others],
-        }
-    )  # fmt: skip
+    return make_plan(
+        {"age": qi("intervals", widths=[5, 10, 50]), "ill": {"role": "sensitive"}},
+        k,
+        {"name": "gaa", **algorithm},
+        models=others,
+    )
 
 
 OTHERS = [
@@ -287,8 +269,11 @@ def people(records: int = 150) -> pd.DataFrame:
     return pd.DataFrame({"age": ages, "ill": ill})
 
 
-@pytest.mark.parametrize("others", OTHERS)
-@pytest.mark.parametrize("strategy", ["s1", "s3", "s7", "t"])
+@pytest.mark.parametrize(("others", "strategy"), [
+    pytest.param(others, name, marks=[] if place % 4 == number else pytest.mark.nightly)
+    for place, others in enumerate(OTHERS)
+    for number, name in enumerate(["s1", "s3", "s7", "t"])
+])  # fmt: skip
 def test_a_solution_knows_the_releases_that_single_runs_give(others, strategy):
     table = people()
     plan = small_plan(9, *others, strategy=strategy)
@@ -321,8 +306,11 @@ def test_models_that_the_table_meets_already_leave_every_k():
         assert np.array_equal(solution.at(k).targets, alone.targets)
 
 
-@pytest.mark.parametrize("others", OTHERS)
-@pytest.mark.parametrize("name", ["gaa", "gaa-small"])
+@pytest.mark.parametrize(("others", "name"), [
+    pytest.param(others, name, marks=[] if place % 2 == number else pytest.mark.nightly)
+    for place, others in enumerate(OTHERS)
+    for number, name in enumerate(["gaa-small", "gaa"])
+])  # fmt: skip
 def test_a_sweep_with_models_is_made_of_single_runs(others, name):
     table, ks = people(), [3, 10, 60]
     strategies = ["s1", "s4"] if name == "gaa" else ["s1"]
@@ -355,22 +343,14 @@ def test_runs_with_models_and_without_stand_side_by_side():
     assert together[0].at(ks)["entropy_l"].min() < 2 <= together[1].at(ks)["entropy_l"].min() + 1e-9
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 def adult_plan(path: Path, sensitive: str, others: list[dict[str, Any]], **algorithm: Any) -> Plan:
     with path.open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file, delimiter=";"))
     folder = ROOT / "hierarchies" / "adult"
-    columns: dict[str, Any] = {
-        column: {"role": "quasi-identifier", "hierarchy": str(folder / f"{column}.csv")}
-        for column in header
-    }
+    columns: dict[str, Any] = {column: qi_with(str(folder / f"{column}.csv")) for column in header}
     columns[sensitive] = {"role": "sensitive"}
-    return Plan.from_content(
-        {"version": 2, "columns": columns, "algorithm": {"name": "gaa", **algorithm},
-         "privacy": [{"model": "k-anonymity", "k": 5}, *others]}
-    )  # fmt: skip
+    return make_plan(columns, 5, {"name": "gaa", **algorithm}, models=others)
 
 
 @pytest.mark.adult

@@ -1,7 +1,5 @@
 """OKA: its stages by hand, against its definition; the laws stand in test_clustering."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,9 +23,8 @@ from oracles.plain_clustering import (
 from support.random_tables import PlainTree, Problem, examples
 from support.reference_tables import result
 
-# By hand
 
-
+# --- By hand ------------------------------------------------------------------------------------
 def stages(task: Task) -> tuple[list[str], str]:
     """The clusters after the pass, in the order begun, and what they give away then."""
     table = table_of(task)
@@ -121,9 +118,7 @@ def test_clusters_below_k_are_merged_in_the_order_begun(values, begun, release):
     assert told(problem, oka.anonymise(task)) == release
 
 
-# Equal to the definition
-
-
+# --- Equal to the definition --------------------------------------------------------------------
 @pytest.mark.parametrize("cost", ["weighted", "representatives"])
 def test_a_hundred_tuples_go_as_in_the_slow_version(cost):
     problem, chosen = many_tuples()
@@ -165,6 +160,7 @@ def test_many_stretches_of_the_compiled_loops_lose_nothing(monkeypatch, k):
     assert 0 <= parts[0] <= parts[-1] <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 def test_adult_holds_k_at_less_than_two_thirds_as_much_loss_again_as_greedy_merging():

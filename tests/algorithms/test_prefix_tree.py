@@ -1,7 +1,5 @@
 """The search in the prefix tree takes the same merges as the plain scan, whatever its order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

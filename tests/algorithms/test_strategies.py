@@ -5,8 +5,6 @@ The pure version (``kanon.reference.merging``) is exact; the compiled full scan
 so the scan is held against the pure version too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +32,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from oracles.plain_scan import NAMES, scan
-from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
+from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems, seeds
 from support.recodings import same_path
 from support.reference_tables import Greedy, Merged, moves_up, worked
 from support.strategy_tables import ILLS, merges_of, source_of, star, task_of
@@ -72,9 +70,7 @@ def every_k(path: MergePath) -> list[list]:
     return [path.at(k).targets.tolist() for k in range(1, path.classes.n_records + 1)]
 
 
-# By hand: the worked table of greedy.md
-
-
+# --- By hand: the worked table of greedy.md -----------------------------------------------------
 F_LION, F_DOG, M_CAT, M_LION = ("F", "Lion"), ("F", "Dog"), ("M", "Cat"), ("M", "Lion")
 F_MAMMAL, M_FELID = ("F", "Mammal"), ("M", "Felid")
 ANY_FELID, ANY_MAMMAL = ("*", "Felid"), ("*", "Mammal")
@@ -142,9 +138,7 @@ def test_the_worked_table(strategy, scope):
     assert dict(zip(labels, release.counts.tolist(), strict=True)) == RELEASES[how]
 
 
-# By hand: every strategy takes another partner
-
-
+# --- By hand: every strategy takes another partner ----------------------------------------------
 NINE_COSTS = {"a": 0, "y1": 2, "y2": 2, "y3": 2, "y4": 3, "y5": 3, "y6": 20, "y7": 10, "y8": 20,
               "y9": 10, "z": 100}  # fmt: skip
 NINE_MIXES = {"a": "A", "y1": "AAAA", "y2": "EF", "y3": "AAABB", "y4": "BCDE", "y5": "ABBBCC",
@@ -359,9 +353,7 @@ def test_equal_entropies_are_ties_whatever_the_logarithms_say():
         assert merges_of(same, gaa.merge_path(task))[0][1] == ("y01",)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @st.composite
 def cases(draw, metrics: Sequence[str] = (*SEVEN, "custom"), most_values: int = 9, **kwargs):
     """A table with a sensitive column, some of its cells missing, and choices of a plan."""
@@ -403,19 +395,6 @@ def test_one_run_serves_every_k(case, one):
         alone = gaa.anonymise(task_of(problem, values, *one, k=k, **chosen))
         assert np.array_equal(path.at(k).targets, alone.targets)
         assert np.array_equal(path.at(k).counts, alone.counts)
-
-
-@examples(40)
-@given(cases(), ONE, st.data())
-def test_the_order_of_the_rows_does_not_matter(case, one, data):
-    problem, values, chosen = case
-    order = data.draw(st.permutations(range(len(values))))
-    other = Problem(problem.trees, tuple(problem.rows[place] for place in order))
-    first, second = (
-        gaa.merge_path(task_of(*table, *one, **chosen))
-        for table in ((problem, values), (other, [values[place] for place in order]))
-    )
-    assert same_path(first, second)
 
 
 @examples(40)
@@ -521,12 +500,15 @@ def test_a_tie_seed_changes_ties_alone(strategy, scope):
         for seed in (None, 0, 1, 2**63 - 1):
             task = task_of(problem, values, strategy, scope, tie_seed=seed)
             assert merges_of(problem, gaa.merge_path(task)) == plain.merges
-        if untied == 10:
+        if untied == 4:
             return
     raise AssertionError("too few tables without ties were drawn")
 
 
-@EACH
+@pytest.mark.parametrize(("strategy", "scope"), [
+    pytest.param(*one, marks=[] if place % 4 in (0, 3) else pytest.mark.nightly)
+    for place, one in enumerate(BOTH)
+])  # fmt: skip
 def test_a_tie_seed_decides_ties(strategy, scope):
     """Five equal classes under one root: every pair occurs, and a seed repeats itself."""
     tree = PlainTree({"*": None, **dict.fromkeys("abcde", "*")}, dict.fromkeys("abcde", 1))
@@ -540,9 +522,7 @@ def test_a_tie_seed_decides_ties(strategy, scope):
     assert len(found) == 10
 
 
-# Against the pure version
-
-
+# --- Against the pure version -------------------------------------------------------------------
 @examples(20)
 @given(cases(metrics=["custom"], max_records=12, max_nodes=7), st.data())
 def test_kernel_and_scan_equal_the_pure_version(case, data):
@@ -554,9 +534,7 @@ def test_kernel_and_scan_equal_the_pure_version(case, data):
         assert merges_of(problem, scan(task)) == plain.merges, one
 
 
-# Against the full scan
-
-
+# --- Against the full scan ----------------------------------------------------------------------
 TREES = (
     PlainTree(
         {"*": None, "A": "*", "B": "*", "e": "*", "a": "A", "b": "A", "c": "B", "d": "B"},
@@ -609,14 +587,14 @@ def check_all(base: Task) -> None:
         assert same_path(gaa.merge_path(task), scan(task)), (strategy, scope)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, in_gate=8))
 def test_the_kernel_equals_the_full_scan_on_drawn_tables(seed):
     """720 runs on tables of up to some two hundred classes."""
     rng = np.random.default_rng(seed)
     check_all(drawn_task(rng, int(rng.integers(5, 400)), int(rng.integers(1, 30))))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, in_gate=1))
 def test_large_counts_do_not_overflow(seed):
     """Sixty million records and more, past the table of n ln n: whole numbers stay whole."""
     rng = np.random.default_rng(seed)
@@ -646,9 +624,7 @@ def test_a_table_like_a_census_file(records, values):
     check_all(task)
 
 
-# The groups of classes that are alike
-
-
+# --- The groups of classes that are alike -------------------------------------------------------
 def grouped(looking: StrategyView) -> list[list[int]]:
     """The groups, by their members; every one knows its group and how many there are."""
     groups, found = looking.groups, []
@@ -693,9 +669,7 @@ def test_classes_of_equal_size_and_histogram_are_one_group(monkeypatch, strategy
     assert work.state[LIVE] == looking.state[GROUPS] == 1
 
 
-# What is refused, and what is known
-
-
+# --- What is refused, and what is known ---------------------------------------------------------
 def test_the_variant_among_small_classes_merges_by_cost_alone():
     problem = worked()
     for name in NAMES:

@@ -1,7 +1,5 @@
 """A fingerprint changes with anything in its inputs, and with nothing else."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, fields, replace
 

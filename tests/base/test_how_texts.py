@@ -1,7 +1,5 @@
 """The long texts of the pages, in files beside the modules that show them."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Kinds of columns: formats as they come, read, built on, released as they came, or refused."""
 
-from __future__ import annotations
-
 import io
 from datetime import date, datetime
 
@@ -35,6 +33,7 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
 from kanon.sources.reading import read_table
 from support.paths import ROOT
+from support.plans import plan_content, qi, qi_with
 
 THIS_YEAR = date.today().year
 PIVOT = f"from {THIS_YEAR - 99}"
@@ -204,19 +203,12 @@ def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
 def as_released(texts: list[str], hierarchy: dict) -> set[str]:
     """What a release holds of a column in which every value stands four times, at k = 4."""
     table = pd.DataFrame({"column": texts * 4})
-    done = run(
-        plan_for({"column": {"role": "quasi-identifier", "hierarchy": hierarchy}}, k=4), table
-    )
+    done = run(plan_for({"column": qi_with(hierarchy)}, k=4), table)
     return {*done.released(order="table")["column"]}
 
 
 def plan_for(columns: dict, k: int = 2, **more) -> Plan:
-    return Plan.from_content(
-        {
-            "version": 2, "algorithm": {"name": "gaa"}, "columns": columns,
-            "privacy": [{"model": "k-anonymity", "k": k}], **more,
-        }
-    )  # fmt: skip
+    return Plan.from_content(plan_content(columns, k) | more)
 
 
 # --- laws -----------------------------------------------------------------------------------
@@ -321,9 +313,9 @@ def test_dates_in_several_patterns_are_read_together_where_somebody_says_so():
     assert above == {"14.03.1981": "1981-03", "1981-03-14": "1981-03", "2.1.1979": "1979-01",
                      "14 March 1990": "1990-03"}  # fmt: skip
     table = pd.DataFrame({"born": [*MIXED][:2] * 2})
-    plan = plan_for({"born": {"role": "quasi-identifier",
-                              "hierarchy": {"build": "dates", "levels": ["year"]}}},
-                    k=4, read={"kinds": {"born": str(kind)}})  # fmt: skip
+    plan = plan_for(
+        {"born": qi("dates", levels=["year"])}, k=4, read={"kinds": {"born": str(kind)}}
+    )
     assert set(run(plan, table).released()["born"]) == {"1981"}
 
 
@@ -425,14 +417,12 @@ def test_a_german_file_is_released_as_it_came_where_a_value_stays_single(engine,
     path.write_text(GERMAN, encoding="utf-8")
     plan = plan_for(
         {
-            "born": {"role": "quasi-identifier",
-                     "hierarchy": {"build": "dates", "levels": ["year", "decade"]}},
-            "income": {"role": "quasi-identifier",
-                       "hierarchy": {"build": "intervals", "widths": [1000, 10_000]}},
+            "born": qi("dates", levels=["year", "decade"]),
+            "income": qi("intervals", widths=[1000, 10_000]),
             "town": {"role": "insensitive"},
         },
         read={"kinds": {"born": "date DD.MM.YYYY", "income": "decimal 1.234,56"}},
-    )  # fmt: skip
+    )
     if engine == "memory":
         released = run(plan, read_table(path).table).released(order="table").astype(str)
     else:
@@ -449,7 +439,7 @@ def test_a_german_file_is_released_as_it_came_where_a_value_stays_single(engine,
 
 def test_values_that_are_not_of_the_chosen_kind_are_refused_in_a_sentence():
     table = pd.DataFrame({"born": ["04.03.1981", "1981", "n/a", "5.3.81"], "ill": list("aabb")})
-    columns = {"born": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
+    columns = {"born": qi()}
     plan = plan_for(columns, read={"kinds": {"born": "date DD.MM.YYYY"}})
     with pytest.raises(TableError) as caught:
         run(plan, table)
@@ -470,12 +460,13 @@ def test_t_closeness_orders_incomes_by_number_and_the_check_agrees(kinds):
     texts = [f"{one:,.2f}".translate(str.maketrans(",.", ".,")) for one in amounts]
     table = pd.DataFrame({"town": drawn.choice(list("abcd"), 60), "income": texts})
     plan = plan_for(
-        {"town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-         "income": {"role": "sensitive"}},
-        privacy=[{"model": "k-anonymity", "k": 2},
-                 {"model": "t-closeness", "t": 0.2, "distance": "emd-ordered"}],
+        {"town": qi(), "income": {"role": "sensitive"}},
+        privacy=[
+            {"model": "k-anonymity", "k": 2},
+            {"model": "t-closeness", "t": 0.2, "distance": "emd-ordered"},
+        ],
         read={"kinds": kinds} if kinds else {},
-    )  # fmt: skip
+    )
     done = run(plan, table)
     released = done.released(order="table")
     # The distance by pandas alone: sums of shares up to each amount.
@@ -533,12 +524,17 @@ def test_a_coarsened_income_is_in_groups_whatever_kind_was_chosen():
     paid = ["1.234,50", "999,90", "12.000,00", "1.000", "950,00", "1.999,99"]
     table = pd.DataFrame({"town": list("ababab"), "paid": paid})
     plan = plan_for(
-        {"town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-         "paid": {"role": "sensitive", "level": 1,
-                  "hierarchy": {"build": "intervals", "widths": [1000]}}},
+        {
+            "town": qi(),
+            "paid": {
+                "role": "sensitive",
+                "level": 1,
+                "hierarchy": {"build": "intervals", "widths": [1000]},
+            },
+        },
         privacy=[{"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 1}],
         read={"kinds": {"paid": "decimal 1.234,56"}},
-    )  # fmt: skip
+    )
     done = run(plan, table)
     assert done.released(order="table")["paid"].tolist() == [
         "1000 to <2000", "0 to <1000", "12000 to <13000", "1000 to <2000", "0 to <1000",

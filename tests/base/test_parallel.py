@@ -1,7 +1,5 @@
 """Pieces of work over the cores: the same results in the same order, one progress, one error."""
 
-from __future__ import annotations
-
 import threading
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """Every number of a page is explained by a sentence with the number in it."""
 
-from __future__ import annotations
-
 import re
 
 from kanon.base import sentences

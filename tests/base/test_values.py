@@ -1,7 +1,5 @@
 """Cells: numbers and texts in many writings, and those that are missing."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from decimal import Decimal
@@ -15,23 +13,18 @@ from hypothesis import strategies as st
 
 from kanon.base.kinds import numbers
 from kanon.base.values import canonical_text, canonical_texts
-from kanon.errors import (
-    KanonError,
-    PlanError,
-    TableError,
-    Unsatisfiable,
-)
+from kanon.errors import KanonError, PlanError, TableError, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.coverage import counted_values, lacking_values
 from kanon.sources.memory import classes_of_columns
 from support.people_plans import PEOPLE, check_sentence, one_column, plan_with
+from support.plans import qi
 from support.random_tables import examples
 
-# Values in many writings
 
-
+# --- Values in many writings --------------------------------------------------------------------
 @pytest.mark.parametrize(
     "values",
     [
@@ -131,8 +124,7 @@ def test_numbers_are_finite_and_no_codes():
 def test_column_names_that_are_no_texts_end_in_a_sentence_or_a_release():
     """A table of pandas numbers its columns if nobody names them."""
     table = pd.DataFrame([["F"], ["F"], ["M"], ["M"]])
-    plan = Plan.from_content(plan_with(columns={
-        "0": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}))  # fmt: skip
+    plan = Plan.from_content(plan_with(columns={"0": qi()}))
     try:
         released = run(plan, table).released(order="table")
     except KanonError as error:
@@ -143,16 +135,13 @@ def test_column_names_that_are_no_texts_end_in_a_sentence_or_a_release():
 
 def test_a_column_name_that_stands_twice_ends_in_a_sentence():
     table = pd.DataFrame([["F", "M"], ["F", "M"]], columns=["sex", "sex"])
-    plan = Plan.from_content(plan_with(columns={
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}))  # fmt: skip
+    plan = Plan.from_content(plan_with(columns={"sex": qi()}))
     with pytest.raises(KanonError) as caught:
         run(plan, table)
     check_sentence(caught.value, ["'sex'"])
 
 
-# Missing values
-
-
+# --- Missing values -----------------------------------------------------------------------------
 MISSING = [
     pd.Series(["F", "F", None, "M", "M", None]),
     pd.Series(["F", "F", np.nan, "M", "M", None], dtype=object),
@@ -199,9 +188,7 @@ def test_missing_as_a_value_is_a_leaf_of_its_own(values):
 
 def test_one_missing_quasi_identifier_is_enough_to_drop_a_record():
     table = pd.DataFrame({"a": ["x", None, "x", "x"], "b": ["y", "y", None, "y"], "c": [None] * 4})
-    columns = {
-        name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}} for name in "ab"
-    }
+    columns = {name: qi() for name in "ab"}
     with pytest.raises(PlanError, match="2 records with"):
         run(Plan.from_content(plan_with(columns=columns)), table)
     plan = Plan.from_content(plan_with(columns=columns, read={"missing": "drop-records"}))

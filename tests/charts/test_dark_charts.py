@@ -1,7 +1,5 @@
 """Charts on dark paper: what is drawn is seen, and says the same as on white."""
 
-from __future__ import annotations
-
 import colorsys
 import itertools
 import json
@@ -13,18 +11,9 @@ import plotly.graph_objects as go
 import pytest
 
 from kanon.base.progress import no_progress
+from kanon.charts import style
 from kanon.charts.dark import INK, MARK, PAPER, TEXT, contrast, dark, on_dark
 from kanon.charts.lattice import lattice_chart
-from kanon.charts.style import (
-    ALGORITHM_COLOURS,
-    KEPT_COLOURS,
-    METRIC_COLOURS,
-    ROLE_COLOURS,
-    STRATEGY_COLOURS,
-    colour_of_metric,
-    darkened,
-    lay_out,
-)
 from kanon.charts.style import INK as DARK_INK
 from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.exploration import explore
@@ -37,12 +26,12 @@ from support.eyes import EYES, oklab
 from support.paths import ROOT
 
 COLOURS = {
-    *METRIC_COLOURS.values(),
-    *STRATEGY_COLOURS.values(),
-    *ALGORITHM_COLOURS.values(),
-    *ROLE_COLOURS.values(),
-    *KEPT_COLOURS,
-    *(colour_of_metric(f"one of {number}") for number in range(40)),
+    *style.METRIC_COLOURS.values(),
+    *style.STRATEGY_COLOURS.values(),
+    *style.ALGORITHM_COLOURS.values(),
+    *style.ROLE_COLOURS.values(),
+    *style.KEPT_COLOURS,
+    *(style.colour_of_metric(f"one of {number}") for number in range(40)),
     "#2166AC",
     "#B35806",
     "#1B7F79",
@@ -65,22 +54,24 @@ def test_paper_and_ink_are_those_of_the_theme():
 def test_what_is_drawn_is_seen_and_what_is_written_can_be_read(colour):
     assert contrast(on_dark(colour)) >= MARK
     assert contrast(on_dark(colour, TEXT)) >= TEXT
-    assert contrast(on_dark(darkened(colour), TEXT)) >= TEXT, "a name in the colour of its line"
+    assert contrast(on_dark(style.darkened(colour), TEXT)) >= TEXT, (
+        "a name in the colour of its line"
+    )
 
 
 def test_what_can_be_seen_already_stays_what_it_is():
-    kept = [one for one in METRIC_COLOURS.values() if on_dark(one) == one]
+    kept = [one for one in style.METRIC_COLOURS.values() if on_dark(one) == one]
     assert len(kept) >= 7 and all(contrast(one) >= MARK for one in kept)
 
 
 @pytest.mark.parametrize("eye", EYES)
 def test_colours_of_strategies_stay_apart_for_every_eye(eye):
-    seen = oklab([on_dark(one) for one in STRATEGY_COLOURS.values()], EYES[eye])
+    seen = oklab([on_dark(one) for one in style.STRATEGY_COLOURS.values()], EYES[eye])
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.07
 
 
 def test_colours_of_metrics_stay_apart():
-    seen = oklab([on_dark(one) for one in METRIC_COLOURS.values()], EYES["normal"])
+    seen = oklab([on_dark(one) for one in style.METRIC_COLOURS.values()], EYES["normal"])
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.08
 
 
@@ -113,7 +104,7 @@ def test_of_a_scale_with_two_ends_the_middle_is_the_paper(scale):
 
 
 def test_texts_and_the_given_figure_stay_as_they_are():
-    figure = lay_out(
+    figure = style.lay_out(
         go.Figure(go.Scatter(x=["#1B1F24", "white"], y=[1, 2], text="color: #1B1F24")), "white"
     )
     figure.update_layout(title="<span style='color:#5B6570'>about</span> #5B6570")

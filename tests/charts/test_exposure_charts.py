@@ -1,7 +1,5 @@
 """What the charts of exposure say in their titles is what decided, ties named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

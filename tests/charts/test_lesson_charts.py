@@ -1,7 +1,5 @@
 """The pictures of a lesson say what its steps say, and can be read from the last row."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

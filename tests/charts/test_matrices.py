@@ -1,7 +1,5 @@
 """Cost matrices for showing: the worked cases, groups against every pair of leaves, the chart."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -54,9 +52,7 @@ def whole(plain: PlainTree, metric: str = "custom"):
     return matrix_of(tree, depth, cut(tree, tree.root))
 
 
-# The worked cases
-
-
+# --- The worked cases ---------------------------------------------------------------------------
 def test_the_unbalanced_tree():
     """[M20]: one leaf hangs under the root although the others sit deeper."""
     table = matrix_table(whole(UNBALANCED))
@@ -79,9 +75,7 @@ def test_the_paths_of_the_first_example():
         path_edges(tree, weights, mammal, cat)
 
 
-# Which nodes
-
-
+# --- Which nodes --------------------------------------------------------------------------------
 def test_a_small_subtree_is_shown_whole():
     tree = MAMMALS.build()
     assert cut(tree, tree.root) == (0, 1, 2, 3, 4)
@@ -157,9 +151,7 @@ def test_a_cut_covers_its_subtree(plain, data):
     assert list(nodes) == sorted(nodes, key=lambda node: tree.first[node])
 
 
-# What stands in the cells
-
-
+# --- What stands in the cells -------------------------------------------------------------------
 @examples(150)
 @given(trees(max_nodes=12, weighted=True), st.sampled_from([*SEVEN, "custom"]))
 def test_a_whole_matrix_is_the_cost_matrix(plain, metric):
@@ -262,9 +254,7 @@ def test_a_cost_is_never_shown_as_nothing_nor_with_digits_that_mean_nothing():
     assert decimals_of(np.array([1e-9, 250_000.0])) == 0
 
 
-# The chart
-
-
+# --- The chart ----------------------------------------------------------------------------------
 def chart_of(plain: PlainTree, names=("custom",), **options):
     tree = plain.build()
     parts = [drawn(plain, name) for name in names]
@@ -343,9 +333,7 @@ def test_a_group_says_from_where_its_cost_comes():
     assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
 
 
-# The listener
-
-
+# --- The listener -------------------------------------------------------------------------------
 @pytest.fixture
 def listener(monkeypatch):
     """A session in which the chart is drawn and a click can be sent."""

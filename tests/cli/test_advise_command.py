@@ -1,13 +1,12 @@
 """The command that says which metric and strategy suit a table."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd
 import pytest
 
 from kanon.cli.main import main
+from support.plans import plan_content, qi
 
 TABLE = "age;sex;ill\n1;F;flu\n1;F;cold\n2;F;gout\n2;M;flu\n1;M;cold\n2;M;gout\n"
 
@@ -16,13 +15,8 @@ TABLE = "age;sex;ill\n1;F;flu\n1;F;cold\n2;F;gout\n2;M;flu\n1;M;cold\n2;M;gout\n
 def folder(tmp_path, monkeypatch):
     """Six people, and a plan for them."""
     monkeypatch.chdir(tmp_path)
-    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = {
-        "version": 2,
-        "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    tree = qi()
+    plan = plan_content({"age": tree, "sex": tree, "ill": {"role": "sensitive"}})
     (tmp_path / "people.csv").write_text(TABLE, "utf-8")
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
     return tmp_path

@@ -1,7 +1,5 @@
 """The command ``app``: where it answers, whose settings hold, and how it ends."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal

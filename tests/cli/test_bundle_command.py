@@ -1,7 +1,5 @@
 """``run --bundle`` and the operator's record, from the command line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
@@ -69,10 +67,7 @@ def test_what_cannot_be_bundled_is_refused_before_anything(kanon, folder, more, 
 
 
 def test_a_run_is_recorded_and_one_that_cannot_be_is_refused(
-    kanon,
-    folder,
-    tmp_path_factory,
-    monkeypatch,
+    kanon, folder, tmp_path_factory, monkeypatch
 ):
     kept = tmp_path_factory.mktemp("record")
     monkeypatch.setenv("KANON_RECORD", str(kept))

@@ -1,25 +1,23 @@
 """The command that combines the releases of several plans."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from kanon.cli.main import main
+from support.plans import plan_content, qi
 
 TABLE = "age;sex;ill\n1;F;flu\n1;M;cold\n2;F;gout\n2;M;asthma\n"
 NAMES = ("age.json", "sex.json")
 
 
 def plan(k=2, **node):
-    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    return {
-        "version": 2,
-        "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
-        "algorithm": {"name": "levels", "node": node},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    }
+    tree = qi()
+    return plan_content(
+        {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
+        k,
+        {"name": "levels", "node": node},
+    )
 
 
 @pytest.fixture

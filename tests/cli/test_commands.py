@@ -1,7 +1,5 @@
 """The commands there are, and what each of them imports: it begins at once, and others wait."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

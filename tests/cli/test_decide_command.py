@@ -1,7 +1,5 @@
 """The command that says whether a release has what its purpose asks for, and the report of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 
 from kanon.cli.main import main
 from kanon.release.context import ChosenThreshold, Context, with_own
+from support.plans import plan_content, qi
 
 TABLE = "sex;ill\n" + "F;cold\n" * 3 + "F;flu\n" * 3 + "M;cold\n" * 4 + "M;flu\n" * 2
 CALL = ["decide", "plan.json", "--table", "people.csv", "--context", "context.json"]
@@ -22,13 +21,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
     (tmp_path / "people.csv").write_text(TABLE, "utf-8")
-    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = {
-        "version": 2,
-        "columns": {"sex": tree, "ill": {"role": "sensitive"}},
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    tree = qi()
+    plan = plan_content({"sex": tree, "ill": {"role": "sensitive"}})
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
     ask(tmp_path, ASKED)
     return tmp_path

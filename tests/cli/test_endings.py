@@ -1,7 +1,5 @@
 """What is said at the end of a command: true of what lies on the disk, whatever stopped it."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json
@@ -20,6 +18,7 @@ from kanon.cli import signals
 from kanon.cli.main import main
 from support.command_line import PLAN, RELEASED, RUN, TABLE, check_failure, files, write_plan
 from support.paths import ROOT
+from support.plans import qi_with
 
 BOTH = (*RUN, "--measures", "m.json")
 DUCKDB = ("--engine", "duckdb")
@@ -34,9 +33,7 @@ def broken(error):
     return fail
 
 
-# Interrupted
-
-
+# --- Interrupted --------------------------------------------------------------------------------
 @pytest.fixture
 def raised(monkeypatch):
     """Signals raised as in a process of its own; all as it was after the test."""
@@ -233,9 +230,7 @@ def test_a_process_says_one_line_at_its_first_and_none_at_its_last(folder, momen
     assert (folder / "released.csv").exists() is (status == 0)
 
 
-# What fails after the release stands
-
-
+# --- What fails after the release stands --------------------------------------------------------
 @pytest.mark.parametrize(
     ("error", "part"),
     [
@@ -316,8 +311,7 @@ def test_a_closed_stream_is_none_that_a_release_gets(folder):
     ]  # fmt: skip
 
 
-# Before anything is computed
-
+# --- Before anything is computed ----------------------------------------------------------------
 WRITING = [
     BOTH,
     (*RUN, "--pin", "m.json"),
@@ -379,7 +373,7 @@ NUL = "a\0b"
     ids=["hierarchy", "table", "out", "measures", "plan"],
 )
 def test_a_nul_in_a_path_is_said(kanon, folder, call, part):
-    column = {"role": "quasi-identifier", "hierarchy": NUL}
+    column = qi_with(NUL)
     if call is RUN:
         write_plan(folder, columns={**PLAN["columns"], "sex": column})
     before = files(folder)
@@ -387,8 +381,7 @@ def test_a_nul_in_a_path_is_said(kanon, folder, call, part):
     assert files(folder) == before
 
 
-# What a terminal gets
-
+# --- What a terminal gets -----------------------------------------------------------------------
 HOSTILE = "\x1b[2J\x07\x9b\x7f\u202e\u2066"
 SEEN = r"\u001b[2J\u0007\u009b\u007f"
 SIGNS = {*HOSTILE} - {*"[2J"}

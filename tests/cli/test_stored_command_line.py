@@ -1,7 +1,5 @@
 """The command line with tables that stay where they are."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys
@@ -32,12 +30,7 @@ def people(folder) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     "given",
-    [
-        ["parts"],
-        ["people.csv", "--engine", "duckdb"],
-        ["data.sqlite#people"],
-        ["data.sqlite"],
-    ],
+    [["parts"], ["people.csv", "--engine", "duckdb"], ["data.sqlite#people"], ["data.sqlite"]],
     ids=" ".join,
 )
 def test_a_table_is_anonymised_where_it_is(kanon, folder, people, given):
@@ -60,15 +53,6 @@ def test_a_sweep_of_a_stored_table_is_that_of_the_table(kanon, folder, people):
     for table, out in ways:
         assert kanon("sweep", "plan.json", "--table", table, "--k", "2,3", "--out", out).err == ""
     assert (folder / "mine.csv").read_bytes() == (folder / "theirs.csv").read_bytes()
-
-
-def test_suppressed_rows_of_a_stored_release_are_no_class(kanon, folder):
-    marked = pd.DataFrame({"age": ["1", "1", "*", "*", "*"], "suppressed": [0, 0, 1, 1, 1]})
-    marked.to_parquet(folder / "marked.parquet")
-    asked = ("measure", "--table", "marked.parquet", "--qi", "age", "--json")
-    assert kanon(*asked, "--quiet") == kanon(*asked, "--engine", "duckdb")
-    found = json.loads(kanon(*asked, "--engine", "duckdb").out)
-    assert (found["records"], found["suppressed"], found["min_k"]) == (2, 3, 2)
 
 
 def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):

@@ -3,8 +3,6 @@
 And docs/reference/plan.md: whether it says what each algorithm takes.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 from collections.abc import Mapping, Sequence
@@ -147,9 +145,7 @@ def test_every_algorithm_is_run_but_for_levels_chosen_by_hand_and_that_of_small_
         assert limits == ({*LIMITS, None} if name == "datafly" else {*LIMITS} if may else {None})
 
 
-# What the page says
-
-
+# --- What the page says -------------------------------------------------------------------------
 def rows_below(text: str, heading: str) -> list[list[str]]:
     """The cells of the first table after a heading, without its head."""
     lines = text[text.index(f"{heading}\n") :].splitlines()
@@ -201,9 +197,7 @@ def test_the_whole_page_is_ours(adult_path: Path):
         assert said == ours
 
 
-# What plans say
-
-
+# --- What plans say -----------------------------------------------------------------------------
 def test_the_page_on_plans_says_what_each_algorithm_takes():
     text = (ROOT / "docs" / "reference" / "plan.md").read_text("utf-8")
     rows = {row[0].strip("`"): row[1:] for row in rows_below(text, "## What each algorithm takes")}

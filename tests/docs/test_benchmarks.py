@@ -1,7 +1,5 @@
 """The benchmarks: their tables, their arithmetic and their list. Nothing is timed here."""
 
-from __future__ import annotations
-
 import doctest
 
 import pandas as pd
@@ -10,9 +8,9 @@ import pytest
 from benchmarks import markdown, timing
 from benchmarks.cases import engines, tools
 from benchmarks.tables import COLUMNS, census_like
-from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.coverage import counted_values, lacking_values
+from support.plans import make_plan, qi, qi_with
 
 
 def test_hierarchies_cover_the_tables():
@@ -70,18 +68,11 @@ DECADES = {"build": "intervals", "widths": [10]}
 
 
 def people_plan(k=2):
-    return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier", "hierarchy": DECADES},
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                "ill": {"role": "insensitive"},
-            },
-            "algorithm": {"name": "datafly"},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-            "suppression_limit": {"records": 1},
-        }
+    return make_plan(
+        {"age": qi_with(DECADES), "sex": qi(), "ill": {"role": "insensitive"}},
+        k,
+        "datafly",
+        suppression_limit={"records": 1},
     )
 
 

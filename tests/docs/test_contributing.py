@@ -1,7 +1,5 @@
 """The recipes of docs/contribute/adding.md, followed in a copy: the new parts are everywhere."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """The documentation: every page is reached, nothing is fetched from elsewhere, figures are true."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
@@ -27,14 +25,7 @@ from kanon.privacy.model import rounded
 from kanon.run import Run, run
 from kanon.sources.reading import read_table
 from kanon.studio.jobs.stored_table import exposed
-from kanon.studio.privacy.attacker import (
-    FIRST_KNOWN,
-    about_everybody,
-    about_person,
-    baseline_of,
-    facts,
-    somebody,
-)
+from kanon.studio.privacy import attacker
 from kanon.studio.privacy.disclosure import what_it_means
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.numbers import of_release, of_table, worst
@@ -299,17 +290,17 @@ def test_the_slider_and_the_comparison_in_the_tutorial(census):
 def test_the_attack_in_the_tutorial(census):
     text, done = prose("tutorial.md"), census.done
     classes, released = done.prepared.classes, done.recoding.released
-    known = classes.attributes[:FIRST_KNOWN]
-    given = facts(somebody(classes, known), known)
+    known = classes.attributes[: attacker.FIRST_KNOWN]
+    given = attacker.facts(attacker.somebody(classes, known), known)
     assert f"You know a man of {given['age']} in {given['region']}" in text
     assert given["sex"] == "Male"
-    whole = baseline_of(classes.sensitive_named("health"))
+    whole = attacker.baseline_of(classes.sensitive_named("health"))
     before, after = (matching(one, given, "health") for one in (classes, released))
-    for sentence in about_person(before, after, whole, 0)[:2]:
+    for sentence in attacker.about_person(before, after, whole, 0)[:2]:
         for part in re.findall(r"[\d.,]+ (?:records? match|%)|“[a-z ]+”", plainly(sentence)):
             assert part in text, part
     everybody = [linkage(classes, one, known, "health") for one in (classes, released)]
-    told = plainly(about_everybody(classes, known, *everybody, whole))
+    told = plainly(attacker.about_everybody(classes, known, *everybody, whole))
     before, after = re.findall(r"([\d.]+ %)", told)[:2]
     assert f"single out {before} of the persons before and {after} after" in text
 

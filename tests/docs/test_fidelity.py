@@ -1,7 +1,5 @@
 """How near our figures come to the published ones; docs/figures/fidelity.md tells all of it."""
 
-from __future__ import annotations
-
 import doctest
 from collections.abc import Mapping
 from dataclasses import replace

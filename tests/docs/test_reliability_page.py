@@ -1,7 +1,5 @@
 """The page about reliability: figures that were found, and parts that were not run."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.reliability import figures

@@ -1,7 +1,5 @@
 """Every claim of SECURITY.md names a test that there is."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """docs/figures/simulated.md: what was read from published figures, its arithmetic, its truth."""
 
-from __future__ import annotations
-
 import doctest
 from itertools import pairwise, product
 from pathlib import Path
@@ -11,16 +9,7 @@ import pytest
 
 from benchmarks.fidelity.page import checksum
 from benchmarks.plans import adult_content
-from benchmarks.simulated import published, tables
-from benchmarks.simulated.measured import (
-    AS_IT_FITS,
-    GUIDES,
-    READINGS,
-    Findings,
-    areas,
-    measure,
-    rank_table,
-)
+from benchmarks.simulated import measured, published, tables
 from benchmarks.simulated.page import PAGE, page
 from kanon.base.progress import no_progress
 from kanon.experiments.simulated.columns import COLUMNS
@@ -50,12 +39,12 @@ def rising(step: float = 1.0) -> dict[str, tuple[float, ...]]:
     return {name: (step * place,) * 3 for place, name in enumerate(STRATEGIES)}
 
 
-def every(own: dict[str, tuple[float, ...]]) -> Findings:
-    return Findings(dict.fromkeys(READINGS, by_strategy(own)), 1.0)
+def every(own: dict[str, tuple[float, ...]]) -> measured.Findings:
+    return measured.Findings(dict.fromkeys(measured.READINGS, by_strategy(own)), 1.0)
 
 
 # --- what was read --------------------------------------------------------------------------
-@pytest.mark.parametrize(("guide", "criterion"), [*product(GUIDES, CRITERIA)])
+@pytest.mark.parametrize(("guide", "criterion"), [*product(measured.GUIDES, CRITERIA)])
 def test_what_was_read_is_seven_places_per_column_and_none_twice(guide, criterion):
     read = published.legible(guide, criterion)
     assert read.shape == (len(STRATEGIES), len(COLUMNS))
@@ -72,15 +61,19 @@ def test_what_was_read_is_seven_places_per_column_and_none_twice(guide, criterio
 # --- arithmetic -----------------------------------------------------------------------------
 def test_areas_and_ranks_of_hand_numbers():
     found = every(rising())
-    assert areas(found.of("nllm", "table")).tolist() == [[place] * 3 for place in range(7)]
-    alteration, l_ranks, _ = (rank_table(found.of("nllm", "table"), name) for name in CRITERIA)
+    assert measured.areas(found.of("nllm", "table")).tolist() == [[place] * 3 for place in range(7)]
+    alteration, l_ranks, _ = (
+        measured.rank_table(found.of("nllm", "table"), name) for name in CRITERIA
+    )
     assert (alteration == np.arange(1, 8)[:, None]).all()
     assert (l_ranks == np.arange(7, 0, -1)[:, None]).all()
 
 
 def test_as_it_fits_takes_s6_at_class_scope_for_s5_and_no_other():
-    studies = {one: by_strategy(rising(2.0 if one.scope == "class" else 1.0)) for one in READINGS}
-    found = areas(Findings(studies, 1.0).of("nllm", AS_IT_FITS))[:, 0]
+    studies = {
+        one: by_strategy(rising(2.0 if one.scope == "class" else 1.0)) for one in measured.READINGS
+    }
+    found = measured.areas(measured.Findings(studies, 1.0).of("nllm", measured.AS_IT_FITS))[:, 0]
     assert found.tolist() == [0, 2, 2, 6, 10, 5, 12]
 
 
@@ -104,13 +97,11 @@ def test_distances_leave_out_what_is_not_legible():
     assert tables.off(found, ("s7",), "class", guides=["total"]) == pytest.approx(1.0)
 
 
-# --- the page -------------------------------------------------------------------------------
-
-
+# --- the page -----------------------------------------------------------------------------------
 def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
     text = PAGE.read_text("utf-8")
     assert checksum("adult") in text, AGAIN
-    for guide, name in product(GUIDES, STRATEGIES):
+    for guide, name in product(measured.GUIDES, STRATEGIES):
         cells = published.MEANS[guide][STRATEGIES.index(name)]
         shown = ["not legible" if np.isnan(cell) else f"{cell:.2f}" for cell in cells]
         rows = [line for line in text.splitlines() if line.startswith(f"| {name.upper()} |")]
@@ -140,5 +131,5 @@ def test_the_whole_page_is_ours(adult_path: Path, monkeypatch):
     """Every figure and every sentence; seven minutes on two cores."""
     monkeypatch.setenv("KANON_ADULT", str(adult_path))
     table = read_table(adult_path).table
-    found = page(measure(table), len(table))
+    found = page(measured.measure(table), len(table))
     assert found.split(MADE)[0] == PAGE.read_text("utf-8").split(MADE)[0]

@@ -1,7 +1,5 @@
 """docs/figures/strategies.md: its arithmetic, whether it is about what is here and true."""
 
-from __future__ import annotations
-
 import doctest
 from itertools import product
 from pathlib import Path
@@ -10,17 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.fidelity.page import checksum
-from benchmarks.strategies import tables
-from benchmarks.strategies.measured import (
-    COLUMNS,
-    CURVE_KS,
-    GUIDES,
-    NAMES,
-    Areas,
-    Findings,
-    Run,
-    measure,
-)
+from benchmarks.strategies import measured, tables
 from benchmarks.strategies.page import PAGE, page
 from benchmarks.strategies.published import PUBLISHED_AREAS
 from kanon.metrics import METRICS
@@ -30,17 +18,19 @@ from kanon.strategies import SCOPES
 MADE = "## How this page was made"
 
 
-def as_published(points: float = 0.0) -> Findings:
+def as_published(points: float = 0.0) -> measured.Findings:
     """As if ours were the published figures at class scope, and so many points more at table."""
     areas = {}
     curves = {}
-    for column, guide, name, scope in product(COLUMNS, GUIDES, NAMES, SCOPES):
+    for column, guide, name, scope in product(
+        measured.COLUMNS, measured.GUIDES, measured.NAMES, SCOPES
+    ):
         row = PUBLISHED_AREAS[guide][column].get(name, np.array([50.0, 50.0, 50.0]))
         own = np.append(row, row[0] + 0.25) + (points if scope == "table" else 0.0)
-        run = Run(column, guide, name, scope)
-        areas[run] = Areas(own, own - 1, own + 3)
-        curves[run] = np.arange(3 * len(CURVE_KS), dtype=float).reshape(3, -1)
-    return Findings(areas, curves, dict.fromkeys(COLUMNS, 3.5), len(areas), 1.0)
+        run = measured.Run(column, guide, name, scope)
+        areas[run] = measured.Areas(own, own - 1, own + 3)
+        curves[run] = np.arange(3 * len(measured.CURVE_KS), dtype=float).reshape(3, -1)
+    return measured.Findings(areas, curves, dict.fromkeys(measured.COLUMNS, 3.5), len(areas), 1.0)
 
 
 def rows_of(text: str, heading: str) -> dict[str, list[str]]:
@@ -57,7 +47,7 @@ def test_distances_of_hand_numbers():
     assert tables.distance(found, "s2", "s2", "table") == pytest.approx(2.0)
     apart = [
         np.abs(PUBLISHED_AREAS[guide]["age"]["s2"] - PUBLISHED_AREAS[guide]["age"]["s3"])
-        for guide in GUIDES
+        for guide in measured.GUIDES
     ]
     assert tables.distance(found, "s3", "s2", "class", ["age"]) == pytest.approx(np.mean(apart))
     only_t = [each[2] for each in apart]
@@ -80,7 +70,7 @@ def test_the_yardsticks_leave_out_what_is_not_of_s5():
     assert (found["guide"], found["mean"], found["half"]) == pytest.approx((0, 0.25, 0))
     rows = [
         row[2]
-        for guide, column in product(GUIDES, COLUMNS)
+        for guide, column in product(measured.GUIDES, measured.COLUMNS)
         for name, row in PUBLISHED_AREAS[guide][column].items()
         if name != "s5"
     ]
@@ -98,19 +88,19 @@ def test_orders_are_counted_in_pairs():
 
 
 def test_what_the_text_says_of_one_k_is_looked_up():
-    place = CURVE_KS.index(50)
+    place = measured.CURVE_KS.index(50)
     found = tables.at_k(as_published(), "age", "t", "class", tables.L, 50)
-    assert found == len(CURVE_KS) + place
+    assert found == len(measured.CURVE_KS) + place
 
 
 def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
     text = PAGE.read_text("utf-8")
     again = "run python -m benchmarks.strategies again"
     assert checksum("adult") in text, again
-    for guide, column in product(GUIDES, COLUMNS):
+    for guide, column in product(measured.GUIDES, measured.COLUMNS):
         for place, title in enumerate(("Alteration", "l (", "t (")):
             rows = rows_of(text, f"{METRICS[guide].card.title}, `{column}`. {title}")
-            assert list(rows) == [name.upper() for name in NAMES]
+            assert list(rows) == [name.upper() for name in measured.NAMES]
             for name, row in PUBLISHED_AREAS[guide][column].items():
                 assert rows[name.upper()][0] == f"{row[place]:.2f}", again
 
@@ -119,12 +109,12 @@ def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
 @pytest.mark.adult
 def test_the_figures_of_the_page_are_ours(adult_path: Path):
     """Those of age in the canonical order; all of them nightly."""
-    found = measure(read_table(adult_path).table, ["age"], ["total"], [])
+    found = measured.measure(read_table(adult_path).table, ["age"], ["total"], [])
     text = PAGE.read_text("utf-8")
     assert found.best_l["age"] == pytest.approx(50.03, abs=0.005)
     for place, title in enumerate(("Alteration", "l (", "t (")):
         rows = rows_of(text, f"Total, `age`. {title}")
-        for name, scope in product(NAMES, SCOPES):
+        for name, scope in product(measured.NAMES, SCOPES):
             if (name, scope) == ("s1", "class"):
                 continue
             said = float(rows[name.upper()][1 + list(SCOPES).index(scope)].split(" ")[0])
@@ -137,5 +127,5 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
 def test_the_whole_page_is_ours(adult_path: Path):
     """Every figure and every sentence; five minutes on two cores."""
     table = read_table(adult_path).table
-    found = page(measure(table), len(table))
+    found = page(measured.measure(table), len(table))
     assert found.split(MADE)[0] == PAGE.read_text("utf-8").split(MADE)[0]

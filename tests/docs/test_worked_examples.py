@@ -1,24 +1,14 @@
 """Small tables that the documents print, through a whole plan: what they show has to come out."""
 
-from __future__ import annotations
-
 import pandas as pd
 
-from kanon.plan import Plan
 from kanon.run import run
+from support.plans import make_plan, qi_with
 
 
 def plan(k, hierarchies, sensitive=(), **algorithm):
-    columns = {
-        name: {"role": "quasi-identifier", "hierarchy": chosen}
-        for name, chosen in hierarchies.items()
-    }
-    return Plan.from_content({
-        "version": 2,
-        "columns": columns | {name: {"role": "sensitive"} for name in sensitive},
-        "algorithm": algorithm,
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    })  # fmt: skip
+    columns = {name: qi_with(chosen) for name, chosen in hierarchies.items()}
+    return make_plan(columns | {name: {"role": "sensitive"} for name in sensitive}, k, algorithm)
 
 
 def test_the_four_records_of_de_spoelberch():

@@ -1,7 +1,5 @@
 """The advisor: every way tried, weighed by what matters, and held against other data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -38,6 +36,7 @@ from kanon.schema import Role
 from kanon.sources.opening import open_table
 from kanon.strategies import STRATEGIES
 from kanon.studio.session.samples import SAMPLES, bundled_file
+from support.plans import make_plan, plan_content, qi, qi_with
 from support.random_tables import examples, problems
 
 BEST_L = 4.0
@@ -71,12 +70,7 @@ def sample(table, records, **algorithm):
         columns[column] = {"role": role.value}
         if role is Role.QUASI_IDENTIFIER:
             columns[column]["hierarchy"] = str(bundled_file(table, column))
-    plan = {
-        "version": 2,
-        "columns": columns,
-        "algorithm": {"name": "gaa"} | algorithm,
-        "privacy": [{"model": "k-anonymity", "k": 5}],
-    }
+    plan = plan_content(columns, 5, {"name": "gaa"} | algorithm)
     return Plan.from_content(plan), open_table(SAMPLES[table].path).table.head(records)
 
 
@@ -312,13 +306,12 @@ def visits(seed):
 def plan_of_visits(k, persons, **algorithm):
     """With trees of one level over as many values each, every metric counts the starred cells."""
     nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
-    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
-    plan = {
-        "version": 2,
-        "columns": {**dict.fromkeys("xyz", quasi), "ill": {"role": "sensitive"}},
-        "algorithm": {"name": "gaa", **algorithm},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    }
+    quasi = qi_with({"nodes": nodes})
+    plan = plan_content(
+        {**dict.fromkeys("xyz", quasi), "ill": {"role": "sensitive"}},
+        k,
+        {"name": "gaa", **algorithm},
+    )
     plan["columns"]["who"] = {"role": "identifier"}
     return Plan.from_content(plan | ({"person": "who"} if persons else {}))
 
@@ -337,7 +330,7 @@ def by_pandas(table, persons, k, proposal):
     return 100 * (rows[[*"xyz"]] == "*").mean().mean(), min(levels), max(distances)
 
 
-@pytest.mark.parametrize("persons", [False, True])
+@pytest.mark.parametrize("persons", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))]
 )
@@ -435,14 +428,7 @@ def test_a_table_that_is_drawn_again_has_as_many_records_of_the_same_classes(pro
 
 def test_records_are_drawn_with_equal_chances():
     """A class of 30 of 40 records keeps about 30: within four standard errors of 200 tables."""
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {"x": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
-            "algorithm": {"name": "gaa"},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
+    plan = make_plan({"x": qi()})
     whole = prepare(plan, pd.DataFrame({"x": ["a"] * 30 + ["b"] * 10})).classes
     mean = np.mean([drawn_again(whole, seed).counts[0] for seed in range(200)])
     assert abs(mean - 30) < 4 * np.sqrt(40 * 0.75 * 0.25 / 200)

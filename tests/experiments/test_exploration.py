@@ -1,7 +1,5 @@
 """The lattice as a whole, against every node written out by hand."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from dataclasses import replace
@@ -18,14 +16,7 @@ from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.experiments.exploration import (
-    Exploration,
-    assessed,
-    explore,
-    neighbourhood,
-    outline,
-    ranks,
-)
+from kanon.experiments import exploration
 from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
@@ -100,7 +91,7 @@ def test_two_generalisations_may_be_minimal_and_mingen_takes_the_more_precise():
     ages = PlainTree({"[20-40]": None, "21": "[20-40]", "36": "[20-40]"})
     rows = (("JM 1", "21"), ("TJ 1", "21"), ("JM 2", "36"), ("TJ 2", "36"))
     task = task_of(Problem((names, ages), rows), limit=0)
-    explored = explore(no_progress, task)
+    explored = exploration.explore(no_progress, task)
     assert sorted(explored.minimal) == [(1, 1), (2, 0)]
     assert mingen.anonymise(task).trace.node == (2, 0)
 
@@ -109,7 +100,7 @@ def test_two_generalisations_may_be_minimal_and_mingen_takes_the_more_precise():
 @examples(60)
 def test_every_node_is_what_it_is_by_hand(problem, k, limit):
     k = min(k, len(problem.rows))
-    explored = explore(no_progress, task_of(problem, k, limit))
+    explored = exploration.explore(no_progress, task_of(problem, k, limit))
     found, by_hand = explored.assessed, found_by_hand(problem, k, limit or 0)
     assert explored.complete
     assert tuples(found.nodes) == sorted(by_hand)
@@ -124,7 +115,7 @@ def test_every_node_is_what_it_is_by_hand(problem, k, limit):
 def test_the_loss_of_a_node_is_the_alteration_of_its_release(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    found = explore(no_progress, task).assessed
+    found = exploration.explore(no_progress, task).assessed
     for place, node in enumerate(tuples(found.nodes)):
         targets = [
             problem.numbers(
@@ -144,7 +135,7 @@ def test_the_loss_of_a_node_is_the_alteration_of_its_release(problem, k, limit):
 @examples(60)
 def test_minimal_nodes_are_those_with_none_below(problem, k, limit):
     k = min(k, len(problem.rows))
-    explored = explore(no_progress, task_of(problem, k, limit))
+    explored = exploration.explore(no_progress, task_of(problem, k, limit))
     by_hand = found_by_hand(problem, k, limit or 0)
     satisfying = [node for node, (gone, _, _) in by_hand.items() if gone <= (limit or 0)]
     minimal = [
@@ -160,7 +151,7 @@ def test_minimal_nodes_are_those_with_none_below(problem, k, limit):
 def test_the_node_of_least_loss_is_that_of_the_optimal_search(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    explored = explore(no_progress, task)
+    explored = exploration.explore(no_progress, task)
     assert explored.least == optimal.anonymise(task).trace.node
     found = explored.assessed
     assert found.cost[found.places[explored.least]] == found.cost[found.satisfying].min()
@@ -182,7 +173,7 @@ def precision(problem: Problem, node) -> Fraction:
 def test_mingen_takes_one_of_the_tied_nodes(problem, k):
     k = min(k, len(problem.rows))
     task = task_of(problem, k)
-    explored = explore(no_progress, task)
+    explored = exploration.explore(no_progress, task)
     lost = {node: precision(problem, node) for node in explored.minimal}
     assert set(explored.tied) == {node for node in lost if lost[node] == min(lost.values())}
     assert mingen.anonymise(task).trace.node in explored.tied
@@ -192,15 +183,14 @@ def test_mingen_takes_one_of_the_tied_nodes(problem, k):
 
 def test_with_suppression_mingen_takes_none():
     task = task_of(PATIENTS, 2, limit=2)
-    assert explore(no_progress, task).tied == ()
+    assert exploration.explore(no_progress, task).tied == ()
 
 
 # --- the walks --------------------------------------------------------------------------------
 AGE = PlainTree({"*": None, "2x": "*", "3x": "*", "21": "2x", "22": "2x", "31": "3x", "35": "3x"})
 SEX = PlainTree({"*": None, "F": "*", "M": "*"})
 PATIENTS = Problem(
-    (AGE, SEX),
-    (("21", "F"), ("21", "M"), ("22", "F"), ("31", "M"), ("31", "F"), ("35", "M")),
+    (AGE, SEX), (("21", "F"), ("21", "M"), ("22", "F"), ("31", "M"), ("31", "F"), ("35", "M"))
 )
 
 
@@ -213,7 +203,7 @@ def test_the_walks_on_a_table_by_hand():
     and 3 by age, at (2, 0): both columns have two values, and the first is raised.
     Samarati tries height 1 (no), then 2, where (0, 2) does not exist, (1, 1) and (2, 0) satisfy.
     """
-    explored = explore(no_progress, task_of(PATIENTS, 2))
+    explored = exploration.explore(no_progress, task_of(PATIENTS, 2))
     by_name = {walk.algorithm: walk for walk in explored.walks}
     steps = [(s.node, s.raised, s.distinct, s.suppressed) for s in by_name["datafly"].steps]
     assert steps == [((0, 0), None, 0, 6), ((1, 0), 0, 4, 2)]
@@ -231,7 +221,7 @@ def test_the_walks_on_a_table_by_hand():
 def test_walks_are_those_of_the_algorithms(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    explored = explore(no_progress, task)
+    explored = exploration.explore(no_progress, task)
     for module, walk in zip((datafly, samarati, improved_greedy), explored.walks, strict=True):
         trace = module.anonymise(task).trace
         assert walk.algorithm == module.CARD.name
@@ -249,7 +239,7 @@ def test_walks_are_those_of_the_algorithms(problem, k, limit):
 
 
 def test_a_walk_up_to_a_step():
-    explored = explore(no_progress, task_of(PATIENTS, 2))
+    explored = exploration.explore(no_progress, task_of(PATIENTS, 2))
     climb, jump = explored.walk("improved-greedy"), explored.walk("samarati")
     assert [len(climb.until(step)) for step in (0, 1, 2, 9, None)] == [1, 2, 3, 3, 3]
     assert [len(jump.until(step)) for step in (0, 1, 2)] == [0, 1, 2]
@@ -262,12 +252,12 @@ def test_a_walk_up_to_a_step():
 def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    whole = explore(no_progress, task)
+    whole = exploration.explore(no_progress, task)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kanon.experiments.exploration, "COMPLETE", 0)
-        part = explore(no_progress, task)
+        part = exploration.explore(no_progress, task)
         patch.setattr(kanon.experiments.exploration, "_SEARCHED", 0)
-        unsearched = explore(no_progress, task)
+        unsearched = exploration.explore(no_progress, task)
     assert not part.complete and part.minimal == part.tied == ()
     assert part.satisfying_per_height is None
     assert part.least == whole.least
@@ -284,7 +274,7 @@ def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, lim
 
 def test_an_outline_is_the_shape_alone():
     task = task_of(PATIENTS, 2)
-    shape, whole = outline(task), explore(no_progress, task)
+    shape, whole = exploration.outline(task), exploration.explore(no_progress, task)
     assert (shape.size, shape.tops, shape.per_height) == (6, (2, 1), (1, 2, 2, 1))
     assert whole.per_height == shape.per_height
     assert len(shape.assessed.nodes) == 0 and not shape.complete
@@ -300,7 +290,7 @@ def test_ranks_number_the_nodes_of_each_height(tops):
     nodes = list(itertools.product(*(range(top + 1) for top in tops)))
     for height in range(sum(tops) + 1):
         row = [node for node in nodes if sum(node) == height]
-        assert ranks(tops, row) == list(range(len(row)))
+        assert exploration.ranks(tops, row) == list(range(len(row)))
 
 
 @given(tops=shapes, steps=some.integers(0, 3), data=some.data())
@@ -313,14 +303,14 @@ def test_a_neighbourhood_is_what_lies_straight_above_and_below(tops, steps, data
         if (at_or_below(node, middle) or at_or_below(middle, node))
         and abs(sum(node) - sum(middle)) <= steps
     ]  # fmt: skip
-    assert neighbourhood(tops, middle, steps) == near
+    assert exploration.neighbourhood(tops, middle, steps) == near
 
 
 def test_some_nodes_alone_are_what_they_are_among_all():
     task = task_of(PATIENTS, 2)
-    whole = explore(no_progress, task).assessed
+    whole = exploration.explore(no_progress, task).assessed
     some_nodes = [(2, 0), (0, 0)]
-    found = assessed(task, some_nodes)
+    found = exploration.assessed(task, some_nodes)
     assert tuples(found.nodes) == [(0, 0), (2, 0)]
     assert found.loss.tolist() == whole.only(some_nodes).loss.tolist()
 
@@ -328,7 +318,7 @@ def test_some_nodes_alone_are_what_they_are_among_all():
 # --- what cannot be ---------------------------------------------------------------------------
 def test_more_records_than_there_are_cannot_be_alike():
     with pytest.raises(Unsatisfiable, match="6 records"):
-        explore(no_progress, task_of(PATIENTS, 7))
+        exploration.explore(no_progress, task_of(PATIENTS, 7))
 
 
 def hospital(**changes) -> Task:
@@ -339,9 +329,9 @@ def hospital(**changes) -> Task:
 def test_other_models_and_suppression_do_not_go_together():
     model = DistinctLDiversity(2, "disease")
     with pytest.raises(PlanError, match="suppress"):
-        explore(no_progress, hospital(models=(model,), suppression=0.2))
-    explored = explore(no_progress, hospital(models=(model,)))
-    plain = explore(no_progress, hospital())
+        exploration.explore(no_progress, hospital(models=(model,), suppression=0.2))
+    explored = exploration.explore(no_progress, hospital(models=(model,)))
+    plain = exploration.explore(no_progress, hospital())
     assert explored.others == 1 and plain.others == 0
     assert (explored.assessed.satisfying <= plain.assessed.satisfying).all()
     assert explored.assessed.satisfying.sum() < plain.assessed.satisfying.sum()
@@ -349,14 +339,14 @@ def test_other_models_and_suppression_do_not_go_together():
 
 def test_progress_rises_to_the_end():
     told = []
-    explore(lambda part, text: told.append(part), hospital())
+    exploration.explore(lambda part, text: told.append(part), hospital())
     assert told[-1] == 1.0 and all(0 <= part <= 1 for part in told)
 
 
 def test_the_census_is_explored_as_a_whole():
     work = sample_work("census")
     task = prepare(plan_of(work), work.table.records).task()
-    explored: Exploration = explore(no_progress, task)
+    explored: exploration.Exploration = exploration.explore(no_progress, task)
     assert explored.size == len(explored.assessed.nodes) == 1080
     assert list(explored.per_height) == nodes_per_height(task.classes.hierarchies)
     assert explored.least in explored.minimal  # nothing is suppressed: loss rises with levels

@@ -1,7 +1,5 @@
 """The reverse: by hand, by its laws, and against the pure version of greedy merging."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,14 +16,7 @@ from kanon.algorithms.solution import FINISHED_K
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
-from kanon.experiments.greatest_k import (
-    WAYS,
-    GreatestK,
-    models_first,
-    reverse,
-    reverse_task,
-    solve_reverse,
-)
+from kanon.experiments import greatest_k
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
@@ -34,16 +25,9 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.run import prepare, run
 from kanon.sources.reading import read_table
-from support.model_tables import (
-    breaks,
-    greedy_of,
-    guides,
-    models,
-    source_of,
-    tables,
-    task_of,
-)
+from support.model_tables import breaks, greedy_of, guides, models, source_of, tables, task_of
 from support.paths import ROOT
+from support.plans import qi, qi_with
 from support.random_tables import Problem, examples
 from support.reference_tables import worked
 from support.strategy_tables import ILLS, merges_of, star
@@ -53,7 +37,7 @@ CUSTOM = metric_named("custom")
 PAGE = ROOT / "docs" / "explanation" / "reverse.md"
 
 
-def reached(found: GreatestK, way: str | None = None) -> list[tuple[float, int, int]]:
+def reached(found: greatest_k.GreatestK, way: str | None = None) -> list[tuple[float, int, int]]:
     """The alteration, k and classes of a way, or of the curve."""
     rows = found.curve if way is None else found.ways[found.ways["way"] == way]
     parts = zip(rows["alteration"], rows["k"], rows["classes"], strict=True)
@@ -64,9 +48,7 @@ def percent(part: float, whole: float) -> float:
     return round(100 * part / whole, 9)
 
 
-# By hand
-
-
+# --- By hand ------------------------------------------------------------------------------------
 def two_values(problem: Problem, values: list[str], **chosen: Any) -> Task:
     return replace(
         strategy_task(problem, values, k=1, **chosen), models=(DistinctLDiversity(2, "ill"),)
@@ -81,8 +63,8 @@ def test_the_worked_table():
     the gender, and 6 · 4 + 2 · 4 for the race, as a Dog is 4 below Mammal and a Cat or Lion 1 + 3:
     72. One class more is one class.
     """
-    found = solve_reverse(no_progress, two_values(worked(), list(ILLS)), CUSTOM)
-    for way in WAYS:
+    found = greatest_k.solve_reverse(no_progress, two_values(worked(), list(ILLS)), CUSTOM)
+    for way in greatest_k.WAYS:
         assert reached(found, way) == [(percent(20, 72), 4, 2), (100, 8, 1)]
     assert found.greatest_k(27.7) is None and found.greatest_k(27.8) == 4
 
@@ -98,7 +80,7 @@ def test_k_first_and_least_cost_first_reach_different_k():
     problem, _ = star(
         {"a": 1, "b": 9, "c": 5, "d": 1}, {x: x * n for n, x in enumerate("abcd", start=1)}
     )
-    found = solve_reverse(no_progress, two_values(problem, list("xxyxyyxyxy")), CUSTOM)
+    found = greatest_k.solve_reverse(no_progress, two_values(problem, list("xxyxyyxyxy")), CUSTOM)
     cheap = [(percent(5, 38), 2, 3), (percent(23, 38), 3, 2), (100, 10, 1)]
     assert reached(found, "k") == [(50, 3, 3), (100, 10, 1)]
     assert reached(found, "s1") == reached(found, "k-first") == cheap
@@ -109,7 +91,7 @@ def test_k_first_and_least_cost_first_reach_different_k():
 
 def test_where_the_models_hold_from_the_start_nothing_is_lost():
     problem, _ = star({"a": 1, "b": 1}, {"a": "aa", "b": "bb"})
-    found = solve_reverse(no_progress, two_values(problem, list("xyxy")), CUSTOM)
+    found = greatest_k.solve_reverse(no_progress, two_values(problem, list("xyxy")), CUSTOM)
     assert reached(found) == [(0, 2, 2), (100, 4, 1)]
 
 
@@ -120,10 +102,7 @@ def plan_of_places(*privacy: dict[str, Any], **algorithm: str) -> Plan:
     return Plan.from_content(
         {
             "version": 2,
-            "columns": {
-                "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                "ill": {"role": "sensitive"},
-            },
+            "columns": {"place": qi(), "ill": {"role": "sensitive"}},
             "algorithm": {"name": "gaa", **algorithm},
             "privacy": list(privacy),
         }
@@ -132,20 +111,18 @@ def plan_of_places(*privacy: dict[str, Any], **algorithm: str) -> Plan:
 
 def test_what_the_table_as_one_class_does_not_meet_is_refused():
     with pytest.raises(Unsatisfiable, match="at most 2"):
-        reverse(plan_of_places({"model": "distinct-l-diversity", "l": 3}), PLACES)
+        greatest_k.reverse(plan_of_places({"model": "distinct-l-diversity", "l": 3}), PLACES)
 
 
 def test_the_k_the_strategy_and_the_scope_of_the_plan_give_way():
     asked = ({"model": "k-anonymity", "k": 4}, {"model": "distinct-l-diversity", "l": 2})
     plan = plan_of_places(*asked, strategy="s3", scope="class")
-    task = reverse_task(prepare(plan, PLACES))
+    task = greatest_k.reverse_task(prepare(plan, PLACES))
     assert task.k == 1 and len(task.models) == 1
-    assert reached(reverse(plan, PLACES)) == [(50, 2, 2), (100, 4, 1)]
+    assert reached(greatest_k.reverse(plan, PLACES)) == [(50, 2, 2), (100, 4, 1)]
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @st.composite
 def cases(draw, **kwargs):
     """A table, a task with models that can be met, and what guides the pure version."""
@@ -164,7 +141,7 @@ def cases(draw, **kwargs):
 @given(cases())
 def test_every_release_on_the_way_meets_the_models(case):
     *_, task = case
-    path = models_first(task)
+    path = greatest_k.models_first(task)
     for k in path.distinct_k[path.distinct_k > 0].tolist():
         release = path.at(k)
         assert not broken(task.models, release.released).any()
@@ -176,7 +153,7 @@ def test_every_release_on_the_way_meets_the_models(case):
 @given(cases())
 def test_the_curve_rises_from_the_least_alteration_to_one_class(case):
     *_, task = case
-    found = solve_reverse(no_progress, task, CUSTOM)
+    found = greatest_k.solve_reverse(no_progress, task, CUSTOM)
     for rows in [found.curve, *(each for _, each in found.ways.groupby("way"))]:
         assert rows["k"].is_monotonic_increasing and rows["k"].is_unique
         assert rows["alteration"].is_monotonic_increasing
@@ -186,31 +163,14 @@ def test_the_curve_rises_from_the_least_alteration_to_one_class(case):
         assert found.greatest_k(lost) >= k
     for way in ("k", "s1"):
         rows = found.ways[found.ways["way"] == way]
-        path = models_first(replace(task, strategy=way, scope="table"))
+        path = greatest_k.models_first(replace(task, strategy=way, scope="table"))
         for lost, k, classes in rows[["alteration", "k", "classes"]].to_numpy():
             release = path.at(int(k))
             assert release.n_classes == classes
             assert alteration.value(release, CUSTOM) == pytest.approx(lost)
 
 
-@examples(20)
-@given(cases(), st.data())
-def test_the_order_of_the_rows_does_not_matter_and_nothing_is_changed(case, data):
-    problem, columns, guide, task = case
-    kept = [task.classes.nodes.copy(), task.classes.counts.copy()]
-    first = solve_reverse(no_progress, task, CUSTOM).ways
-    assert np.array_equal(kept[0], task.classes.nodes)
-    assert np.array_equal(kept[1], task.classes.counts)
-    order = data.draw(st.permutations(range(len(problem.rows))))
-    other = Problem(problem.trees, tuple(problem.rows[place] for place in order))
-    moved = {name: [values[place] for place in order] for name, values in columns.items()}
-    again = task_of(source_of(other, moved), guide, list(task.models)).for_k(1)
-    pd.testing.assert_frame_equal(first, solve_reverse(no_progress, again, CUSTOM).ways)
-
-
-# Against the pure version
-
-
+# --- Against the pure version -------------------------------------------------------------------
 @examples(25)
 @given(cases(max_records=10))
 def test_models_first_makes_the_merges_of_the_pure_version(case):
@@ -220,14 +180,12 @@ def test_models_first_makes_the_merges_of_the_pure_version(case):
     met = greedy.merge(lambda rows: breaks(columns, task.models, rows), begun=begun.groups)
     done = greedy.merge(lambda rows: len(rows) < len(problem.rows), begun=met.groups)
     needed = [*begun.merges, *met.merges]
-    path = models_first(task)
+    path = greatest_k.models_first(task)
     assert merges_of(problem, path) == [*needed, *done.merges]
     assert path.merges_for(1) == len(needed)
 
 
-# On Adult
-
-
+# --- On Adult -----------------------------------------------------------------------------------
 @pytest.mark.adult
 @pytest.mark.nightly
 def test_the_figures_of_the_page_are_ours(adult_path: Path):
@@ -235,7 +193,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
     table = read_table(adult_path).table
     prepared = adult_with_sensitive(table, "occupation", "nllm", 2)
     task = replace(prepared.task(), k=1, models=(EntropyLDiversity(2, "occupation"),))
-    found = solve_reverse(no_progress, task, prepared.plan.metric)
+    found = greatest_k.solve_reverse(no_progress, task, prepared.plan.metric)
     page = PAGE.read_text("utf-8")
     first = found.curve.iloc[0]
     assert f"**{first['alteration']:.2f} %, with k = {first['k']}**" in page
@@ -252,9 +210,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
     assert told in page
 
 
-# Persons
-
-
+# --- Persons ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
     """Every release on both paths, and those of k first, joined to the rows and counted again."""
@@ -264,7 +220,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
     table["ill"] = draw.choice(["flu", "cold", "gout", None], len(who))
     table["who"] = [f"p{one}" for one in who]
     nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
-    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+    quasi = qi_with({"nodes": nodes})
     content = {
         "version": 2,
         "columns": {
@@ -277,7 +233,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
     }  # fmt: skip
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
-    found = reverse(plan, table)
+    found = greatest_k.reverse(plan, table)
     assert found.of == "persons"
 
     def counted(recoding):
@@ -291,7 +247,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
 
     released = {}
     for way in ("k", "s1"):
-        path = models_first(replace(reverse_task(prepared), strategy=way))
+        path = greatest_k.models_first(replace(greatest_k.reverse_task(prepared), strategy=way))
         released[way] = [counted(path.after(m)) for m in range(len(path.parts) + 1)]
     rest = {"columns": content["columns"], "person": "who", "algorithm": {"name": "gaa"}}
     released["k-first"] = [

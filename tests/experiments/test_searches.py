@@ -1,7 +1,5 @@
 """Three searches of one lattice: against the definitions counted by hand, bounds, pictures."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace
@@ -19,16 +17,7 @@ import kanon.experiments.searches
 from kanon.algorithms import samarati
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
-from kanon.charts.searches import (
-    _apart,
-    claims_said,
-    effort_finding,
-    finding,
-    over_columns_chart,
-    over_columns_table,
-    over_k_chart,
-    over_k_table,
-)
+from kanon.charts import searches
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K
@@ -298,7 +287,7 @@ def test_too_few_columns_or_records_leave_the_experiment_over_columns_out(
     assert found.lacking == why and found.over_columns.empty and len(found.over_k)
     assert list(numbers_of_columns(columns, records)) == []
     with pytest.raises(ValueError, match="It "):
-        over_columns_chart(found)
+        searches.over_columns_chart(found)
 
 
 def test_at_most_eight_columns():
@@ -391,14 +380,14 @@ def test_who_loses_less_is_counted_over_k_and_equal_is_equal():
     assert tally(MIXED, "iloss", "improved-greedy", ["samarati", "datafly"]) == (1, 1, 2)
     assert times_as_long(MIXED, "improved-greedy", "datafly") == 2.5
     assert times_as_long(MIXED, "improved-greedy", "samarati") == pytest.approx(0.15)
-    assert finding(MIXED) == (
+    assert searches.finding(MIXED) == (
         "Beside Datafly, Improved greedy rises fewer levels at 3 of 4 k and loses less at 2"
     )
 
 
 def test_what_is_said_of_improved_greedy_is_checked_and_not_repeated():
     """In all it loses 11.5, Samarati 12: 0.958 times as much."""
-    levels, loss, seconds = claims_said(MIXED)
+    levels, loss, seconds = searches.claims_said(MIXED)
     assert "fewer than Datafly at 3 of 4 k" in levels and "So it is better than Datafly" in levels
     assert "0.96 times that of Samarati" in loss and "mostly better than Datafly" in loss
     assert "2.5 times that of Datafly and 0.15 times" in seconds and "not comparable" in seconds
@@ -420,8 +409,8 @@ def drawn(figure, meta, axis):
 
 
 def test_the_picture_over_k_holds_the_numbers(measured):
-    figure = over_k_chart(measured)
-    assert figure.layout.title.text == finding(measured)
+    figure = searches.over_k_chart(measured)
+    assert figure.layout.title.text == searches.finding(measured)
     columns = {"y": "iloss_mean", "y2": "level_of_generalisation", "y3": "seconds"}
     for axis, column in columns.items():
         layout = figure.layout[axis.replace("y", "yaxis")]
@@ -443,8 +432,8 @@ def test_the_picture_over_k_holds_the_numbers(measured):
 
 
 def test_the_picture_over_columns_holds_the_numbers_and_the_bounds(measured):
-    figure = over_columns_chart(measured)
-    assert figure.layout.title.text == effort_finding(measured)
+    figure = searches.over_columns_chart(measured)
+    assert figure.layout.title.text == searches.effort_finding(measured)
     assert "with 5 quasi-identifiers" in figure.layout.title.text.replace("\u202f", "")
     bounds = {trace.name: trace for trace in figure.data if trace.meta == "bound"}
     for name, title in zip(SEARCHES, ("Datafly", "Samarati", "Improved greedy"), strict=True):
@@ -462,17 +451,17 @@ def test_the_picture_over_columns_holds_the_numbers_and_the_bounds(measured):
 
 
 def test_what_is_downloaded_says_what_it_was_made_with(measured):
-    table = over_k_table(measured)
+    table = searches.over_k_table(measured)
     assert {"alteration_nllm", "seconds", "nodes_evaluated", "min_k"} <= set(table)
     assert (table["quasi_identifiers"] == 5).all() and (table["suppression_limit"] == 0).all()
-    assert len(over_columns_table(measured)) == 9
+    assert len(searches.over_columns_table(measured)) == 9
     assert "alteration" in measured.over_k, "the measurements stay as they are"
 
 
 @examples(200)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_labels_keep_apart_and_in_order(wanted):
-    found = _apart(wanted, 0.07)
+    found = searches._apart(wanted, 0.07)
     ordered = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     placed = [found[i] for i in ordered]
     assert all(b - a > 0.07 - 1e-6 for a, b in pairwise(placed))

@@ -1,7 +1,5 @@
 """Simulated sensitive columns: how they are drawn, what comes of a study, who is ahead."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -47,6 +45,7 @@ from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity
 from kanon.run import prepare, run
+from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples, problems
 
 N = 30
@@ -56,19 +55,10 @@ columns = st.sampled_from(COLUMNS)
 
 def content(sensitive: str = "", **algorithm) -> dict:
     """A plan for the table below."""
-    roles = {
-        "age": {"role": "quasi-identifier",
-                "hierarchy": {"build": "intervals", "widths": [5, 10, 20]}},
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    }  # fmt: skip
+    roles = {"age": qi("intervals", widths=[5, 10, 20]), "sex": qi()}
     if sensitive:
         roles[sensitive] = {"role": "sensitive"}
-    return {
-        "version": 2,
-        "columns": roles,
-        "algorithm": {"name": "gaa", **algorithm},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }
+    return plan_content(roles, 2, {"name": "gaa", **algorithm})
 
 
 @pytest.fixture(scope="module")
@@ -491,9 +481,7 @@ def test_classes_with_the_same_labels_are_the_same_table(study):
     assert made_with(turned) == made_with(study)
 
 
-# Persons
-
-
+# --- Persons ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
@@ -503,7 +491,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
     table = pd.DataFrame({c: draw.choice([*"abc"], len(who), p=[0.6, 0.2, 0.2]) for c in "xyz"})
     table["who"] = [f"p{one}" for one in who]
     nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
-    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+    quasi = qi_with({"nodes": nodes})
     columns = {**dict.fromkeys("xyz", quasi), "who": {"role": "identifier"}}
     plan = {"version": 2, "columns": columns, "person": "who", "algorithm": {"name": "gaa"}}
 

@@ -1,7 +1,5 @@
 """Sweeps: each row is a run of its own, whatever goes on beside it."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -16,6 +14,7 @@ from kanon.experiments.sweep import PlannedRun, configurations, solve_sweep, swe
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import prepare, run
+from support.plans import make_plan, qi
 from support.random_tables import SEVEN, examples, problems
 
 CRITERIA = ("min_k", "classes", "mean_alteration", "generalised_percent", "root_percent",
@@ -47,19 +46,12 @@ def test_every_row_is_a_run_of_its_own(problem, name, data):
 
 
 def small_plan(**algorithm) -> Plan:
-    return Plan.from_content(
-        {
-            "version": 2,
-            "metrics": {"mine": {"intermediate": "levels", "multiplier": "w2"}},
-            "columns": {
-                "age": {"role": "quasi-identifier",
-                        "hierarchy": {"build": "intervals", "widths": [5, 10]}},
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            },
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )  # fmt: skip
+    return make_plan(
+        {"age": qi("intervals", widths=[5, 10]), "sex": qi()},
+        2,
+        {"name": "gaa", **algorithm},
+        metrics={"mine": {"intermediate": "levels", "multiplier": "w2"}},
+    )
 
 
 @pytest.fixture(scope="module")

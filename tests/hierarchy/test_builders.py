@@ -1,7 +1,5 @@
 """Builders that need an order or the records of the values, and what is proposed."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
@@ -54,8 +52,7 @@ def refused(build, *arguments) -> str:
     return error.sentence
 
 
-# Ordered groups
-
+# --- Ordered groups -----------------------------------------------------------------------------
 WORDS = st.lists(st.text("abcdé –7", min_size=1).map(str.strip).filter(bool), min_size=1,
                  max_size=20, unique=True)  # fmt: skip
 
@@ -112,8 +109,7 @@ def test_bad_sizes_are_refused(sizes):
     assert "whole numbers of at least 2" in refused(ordered, ["a", "b"], sizes)
 
 
-# Rare values
-
+# --- Rare values --------------------------------------------------------------------------------
 COUNTS = st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(0, 30), min_size=1)
 
 
@@ -146,9 +142,7 @@ def test_bad_numbers_of_records_are_refused():
     assert "called like a group" in refused(by_frequency, {"a": 1, "b": 9, name: 9}, 5)
 
 
-# Intervals by records
-
-
+# --- Intervals by records -----------------------------------------------------------------------
 def test_intervals_by_records_by_hand():
     counts = {"17": 10, "18": 10, "20": 10, "21": 10, "35": 20, "40": 5, "41": 5, "90": 10}
     tree = quantile_intervals(counts, [4, 2])
@@ -236,9 +230,7 @@ def test_bad_intervals_by_records_are_refused(counts, parts, said):
     assert said in refused(quantile_intervals, counts, parts)
 
 
-# Numbers beyond what numbers reach; levels beyond what anybody draws
-
-
+# --- Numbers beyond what numbers reach; levels beyond what anybody draws ------------------------
 @examples(200)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4),
@@ -320,9 +312,7 @@ def test_a_hierarchy_has_no_more_levels_than_the_settings_allow(limits):
     assert too_many in refused(parse_csv, "a;b;c;d;e;f\n")
 
 
-# Fixed steps of a mask, open ends of intervals
-
-
+# --- Fixed steps of a mask, open ends of intervals ----------------------------------------------
 @examples(100)
 @given(st.integers(1, 30), st.integers(1, 30))
 def test_the_steps_of_a_mask(longest, step):
@@ -349,8 +339,7 @@ def test_open_ends_read_well():
     assert members(tree, ">80") == [str(age) for age in range(81, 91)]
 
 
-# Proposals
-
+# --- Proposals ----------------------------------------------------------------------------------
 OCCUPATIONS = {f"occupation {chr(97 + i) * (i + 1)}": 2 ** (i // 2) for i in range(20)}
 PROPOSED = {
     "ages": (

@@ -1,7 +1,5 @@
 """Several hierarchies at once, hostile labels in files, and files that are too large."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -48,9 +46,7 @@ def problem_of(found: tuple[FileResult, ...]) -> str:
     return one.problem
 
 
-# What is written can be read
-
-
+# --- What is written can be read ----------------------------------------------------------------
 NAMES = st.sampled_from(
     ["a/b", "a_b", "A_B", "..", ".", "CON", "nul", "", " ", "🦁", "age", "hierarchy_age", "Ärger",
      "../../etc/passwd", "x" * 300, "x" * 299 + "y", "a\nb", "a\0b", "=cmd()", "<b>", '"', "*"]
@@ -86,9 +82,7 @@ def test_a_bundle_holds_both_kinds_of_file():
     assert content["column"] == "sex"
 
 
-# Matching
-
-
+# --- Matching -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "column"),
     [
@@ -218,9 +212,7 @@ def test_nothing_is_found_in_nothing():
     assert read_bundle([("age.csv", CSV)], [])[0].column is None
 
 
-# Zips
-
-
+# --- Zips ---------------------------------------------------------------------------------------
 def test_folders_and_hidden_members_are_skipped():
     data = zipped(
         {
@@ -296,9 +288,7 @@ def test_a_byte_that_was_changed_is_never_more_than_a_problem(place, value):
         assert one.imported is not None or one.problem.endswith(".")
 
 
-# Hostile labels
-
-
+# --- Hostile labels -----------------------------------------------------------------------------
 HOSTILE = [
     "<script>alert(1)</script>",
     "<b>&amp;</b>",
@@ -351,9 +341,7 @@ def test_half_a_character_is_refused():
         parse_json('{"nodes": [{"name": "*"}, {"name": "\\ud800", "parent": "*"}]}')
 
 
-# The column of a JSON, and what is too large
-
-
+# --- The column of a JSON, and what is too large ------------------------------------------------
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "3", '{"nodes": []}', '{"column": 3}', '{"column": null}', "[" * 99_999]
 )

@@ -1,7 +1,5 @@
 """Codes: cut at separators, to prefixes, joined by ranges; those of the ICD by its chapters."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import string

@@ -1,7 +1,5 @@
 """Hierarchies as graphs of networkx, as GraphML and as node-link JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 

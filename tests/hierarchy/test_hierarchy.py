@@ -1,7 +1,5 @@
 """Hierarchies: laws of the tree, its files, its builders."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -15,19 +13,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from kanon.errors import HierarchyError
-from kanon.hierarchy import Hierarchy
+from kanon.hierarchy import Hierarchy, files
 from kanon.hierarchy.build import dates, groups, intervals, mask, suppression
 from kanon.hierarchy.bundle import read_bundle
 from kanon.hierarchy.edit import add_leaf
-from kanon.hierarchy.files import (
-    parse_csv,
-    parse_json,
-    parse_nodes,
-    read_hierarchy,
-    to_csv,
-    to_json,
-    to_nodes,
-)
 from support.labelled_trees import LABELS, labelled_trees
 from support.paths import ROOT
 from support.random_tables import examples, trees
@@ -43,9 +32,7 @@ def edges(tree: Hierarchy) -> dict[str, str | None]:
     }
 
 
-# Laws of the tree
-
-
+# --- Laws of the tree ---------------------------------------------------------------------------
 @examples(200)
 @given(trees(max_nodes=14))
 def test_nodes_are_numbered_and_levelled_as_defined(plain):
@@ -80,7 +67,7 @@ def test_ancestors_and_lca_agree_with_the_sets_of_ancestors(plain):
 
 
 def test_a_chain_of_single_children_shares_a_range_and_keeps_its_order():
-    tree = parse_csv("17;15-19;10-19;0-19;*\n30;30-34;30-39;20-39;*").hierarchy
+    tree = files.parse_csv("17;15-19;10-19;0-19;*\n30;30-34;30-39;20-39;*").hierarchy
     chain = [tree.node_of[label] for label in ("17", "15-19", "10-19", "0-19")]
     assert len({(tree.first[v], tree.last[v]) for v in chain}) == 1
     for low, lower in enumerate(chain):
@@ -90,7 +77,7 @@ def test_a_chain_of_single_children_shares_a_range_and_keeps_its_order():
 
 
 def test_the_tree_cannot_be_changed():
-    tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
+    tree = files.parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
     for array in (tree.parent, tree.first, tree.last, tree.level, tree.weight):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -128,14 +115,12 @@ def test_a_leaf_is_added_to_groups_only(parent):
         add_leaf(groups([{"Felid": ["Cat"]}]), "new", parent)
 
 
-# Files
-
-
+# --- Files --------------------------------------------------------------------------------------
 @examples(300)
 @given(labelled_trees(max_nodes=10, weighted=True))
 def test_json_keeps_everything(plain):
     tree = plain.build()
-    again = parse_json(to_json(tree))
+    again = files.parse_json(files.to_json(tree))
     assert again == tree
     assert edges(again) == {x: plain.parents[x] for x in again.labels}
     if tree.n_nodes > 1:
@@ -148,29 +133,29 @@ def test_json_keeps_everything(plain):
 def test_csv_to_json_to_csv_keeps_the_tree(plain):
     assume(len(plain.parents) > 1)
     tree = plain.build()
-    text = to_csv(tree)
-    imported = parse_csv(text)
+    text = files.to_csv(tree)
+    imported = files.parse_csv(text)
     assert imported.hierarchy == tree
     assert imported.notes == ()
-    assert to_csv(parse_json(to_json(imported.hierarchy))) == text
+    assert files.to_csv(files.parse_json(files.to_json(imported.hierarchy))) == text
 
 
 def test_a_tree_of_one_node_survives_its_csv():
     """``a;a`` says that a value is never generalised; what is written can be read again."""
-    tree = parse_csv("a;a").hierarchy
+    tree = files.parse_csv("a;a").hierarchy
     assert tree.labels == ("a",)
-    assert parse_csv(to_csv(tree)).hierarchy == tree
+    assert files.parse_csv(files.to_csv(tree)).hierarchy == tree
 
 
 def test_a_carriage_return_in_a_label_survives_its_csv():
     tree = suppression(["a\rb", "c"])
-    assert parse_csv(to_csv(tree)).hierarchy == tree
+    assert files.parse_csv(files.to_csv(tree)).hierarchy == tree
 
 
 @pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
 def test_the_separator_is_found(separator):
     lines = ["Cat;Felid;*", "Lion;Felid;*", "Dog;Dog;*"]
-    tree = parse_csv("\n".join(lines).replace(";", separator)).hierarchy
+    tree = files.parse_csv("\n".join(lines).replace(";", separator)).hierarchy
     assert tree.labels == ("Cat", "Lion", "Dog", "Felid", "*")
 
 
@@ -191,29 +176,29 @@ def test_the_separator_is_found(separator):
     ids=["bom", "crlf", "empty-lines", "blanks", "leaf", "LEAF", "level", "all", "quotes", "end"],
 )
 def test_ways_to_write_one_tree(data):
-    tree = read_hierarchy(data, "t.csv").hierarchy
+    tree = files.read_hierarchy(data, "t.csv").hierarchy
     assert edges(tree) == {"a": "A", "b": "A", "A": "*", "*": None}
 
 
 def test_a_header_alone_is_no_tree():
     with pytest.raises(HierarchyError, match="no lines"):
-        parse_csv("leaf;level 1;level 2\n")
+        files.parse_csv("leaf;level 1;level 2\n")
 
 
 def test_a_group_that_is_called_level_is_no_header():
-    tree = parse_csv("porter;Level 1;*\nnurse;Level 1;*\ndoctor;Level 2;*\n").hierarchy
+    tree = files.parse_csv("porter;Level 1;*\nnurse;Level 1;*\ndoctor;Level 2;*\n").hierarchy
     assert set(tree.labels[: tree.n_leaves]) == {"porter", "nurse", "doctor"}
 
 
 def test_separators_quotes_and_html_in_labels():
     text = '"a;b";"<b>A</b> & ""co""";*\n"c,d|e";"<b>A</b> & ""co""";*\n'
-    tree = parse_csv(text).hierarchy
+    tree = files.parse_csv(text).hierarchy
     assert tree.labels == ("a;b", "c,d|e", '<b>A</b> & "co"', "*")
-    assert to_csv(tree) == '"a;b";"<b>A</b> & ""co""";*\nc,d|e;"<b>A</b> & ""co""";*\n'
+    assert files.to_csv(tree) == '"a;b";"<b>A</b> & ""co""";*\nc,d|e;"<b>A</b> & ""co""";*\n'
 
 
 def test_a_leaf_may_hang_directly_under_the_root():
-    imported = parse_csv("a;A;*\nb;A;*\nc;A;*\nd;B;*\ne;B;*\nf;f;*\n")
+    imported = files.parse_csv("a;A;*\nb;A;*\nc;A;*\nd;B;*\ne;B;*\nf;f;*\n")
     tree = imported.hierarchy
     assert edges(tree)["f"] == "*"
     assert tree.level.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 2]
@@ -221,14 +206,14 @@ def test_a_leaf_may_hang_directly_under_the_root():
 
 
 def test_a_level_that_every_line_skips_vanishes_and_is_told():
-    imported = parse_csv("a;a;A;*\nb;b;B;*\n")
-    assert imported.hierarchy == parse_csv("a;A;*\nb;B;*\n").hierarchy
+    imported = files.parse_csv("a;a;A;*\nb;b;B;*\n")
+    assert imported.hierarchy == files.parse_csv("a;A;*\nb;B;*\n").hierarchy
     assert imported.notes == ("Level 1 repeats level 0 in every line and was left out.",)
-    assert parse_csv("a;a;*\nb;B;*\n").notes == (), "one line that does not skip it keeps it"
+    assert files.parse_csv("a;a;*\nb;B;*\n").notes == (), "one line that does not skip it keeps it"
 
 
 def test_leaves_of_a_group_need_not_stand_together():
-    tree = parse_csv("a;A;*\nb;B;*\nc;A;*\n").hierarchy
+    tree = files.parse_csv("a;A;*\nb;B;*\nc;A;*\n").hierarchy
     assert tree.labels == ("a", "c", "b", "A", "B", "*")
 
 
@@ -289,21 +274,21 @@ STRANGE_CSV = {
 
 @pytest.mark.parametrize(("text", "paths", "notes"), STRANGE_CSV.values(), ids=STRANGE_CSV)
 def test_files_of_other_programs_are_read_and_it_is_said_how(text, paths, notes):
-    read = parse_csv(text)
+    read = files.parse_csv(text)
     tree = read.hierarchy
     assert list(read.notes) == notes
     assert {
         leaf: [tree.labels[node] for node in tree.path(tree.node_of[leaf])][1:]
         for leaf in tree.labels[: tree.n_leaves]
     } == paths
-    assert parse_csv(to_csv(tree)).hierarchy == tree
+    assert files.parse_csv(files.to_csv(tree)).hierarchy == tree
 
 
 def test_many_repeats_are_read_at_once():
     values = [f"A{number:05}" for number in range(14_000)]
     lines = [f"{value};{value};*\n{value}x;{value};*\n" for value in values]
     start = time.process_time()  # other tests may keep the machine busy
-    read = parse_csv("".join(lines) + "".join(lines))
+    read = files.parse_csv("".join(lines) + "".join(lines))
     assert time.process_time() - start < 10
     assert read.hierarchy.n_leaves == 28_000
     assert read.hierarchy.labels[-2:] == ("A13999 (group)", "*")
@@ -315,8 +300,8 @@ def test_many_repeats_are_read_at_once():
 @pytest.mark.parametrize("name", ["city.csv", "city.json"])
 def test_a_hierarchy_file_is_read_in_the_encoding_that_it_has(encoding, name):
     tree = suppression(["Köln", "München", "Düsseldorf"])
-    text = to_csv(tree) if name.endswith("csv") else to_json(tree, "city")
-    read = read_hierarchy(text.encode(encoding), name)
+    text = files.to_csv(tree) if name.endswith("csv") else files.to_json(tree, "city")
+    read = files.read_hierarchy(text.encode(encoding), name)
     assert read.hierarchy == tree
     guessed = encoding == "cp1252"
     assert read.notes == (("CP1252 is a guess: check names with accents.",) if guessed else ())
@@ -341,7 +326,7 @@ BAD_CSV = {
 @pytest.mark.parametrize(("text", "said"), BAD_CSV.values(), ids=BAD_CSV)
 def test_a_bad_csv_is_refused_in_one_sentence(text, said):
     with pytest.raises(HierarchyError) as caught:
-        parse_csv(text)
+        files.parse_csv(text)
     check_sentence(caught.value, said)
 
 
@@ -369,7 +354,10 @@ BAD_NODES = {
 
 @pytest.mark.parametrize(("nodes", "said"), BAD_NODES.values(), ids=BAD_NODES)
 def test_bad_nodes_are_refused_in_one_sentence(nodes, said):
-    for read in (lambda: parse_nodes(nodes), lambda: parse_json(json.dumps({"nodes": nodes}))):
+    for read in (
+        lambda: files.parse_nodes(nodes),
+        lambda: files.parse_json(json.dumps({"nodes": nodes})),
+    ):
         with pytest.raises(HierarchyError) as caught:
             read()
         check_sentence(caught.value, said)
@@ -378,7 +366,7 @@ def test_bad_nodes_are_refused_in_one_sentence(nodes, said):
 @pytest.mark.parametrize("name", ["absent.csv", ".", "a\0b.csv"], ids=["absent", "folder", "nul"])
 def test_a_file_that_cannot_be_opened_is_named(name, tmp_path):
     with pytest.raises(HierarchyError) as caught:
-        read_hierarchy(tmp_path / name)
+        files.read_hierarchy(tmp_path / name)
     check_sentence(caught.value, ["cannot be opened"])
 
 
@@ -395,20 +383,18 @@ def check_sentence(error: HierarchyError, said: list[str]) -> None:
 
 def test_cells_stay_out_of_the_text_of_an_error():
     with pytest.raises(HierarchyError) as caught:
-        parse_csv("Zebedee;A;*\nZebedee;B;*\n")
+        files.parse_csv("Zebedee;A;*\nZebedee;B;*\n")
     assert "Zebedee" not in str(caught.value)
     assert "'Zebedee'" in caught.value.sentence
 
 
-# Values are canonical
-
-
+# --- Values are canonical -----------------------------------------------------------------------
 @pytest.mark.parametrize("value", [39, 39.0, "39", " 39.0 ", np.int8(39), np.float32(39)])
 def test_one_value_in_many_writings(value):
     assert suppression([value]).labels == ("39", "*")
     entries = [("*", None, None), (value, "*", None)]
     assert Hierarchy.from_entries(entries).labels == ("39", "*")
-    assert "39" in parse_csv(f"{value};A;*\n40;A;*").hierarchy.node_of
+    assert "39" in files.parse_csv(f"{value};A;*\n40;A;*").hierarchy.node_of
 
 
 def test_codes_keep_their_zeros():
@@ -416,14 +402,12 @@ def test_codes_keep_their_zeros():
     assert suppression(["-0", "0", "+0"]).labels == ("0", "*")
 
 
-# Builders
-
-
+# --- Builders -----------------------------------------------------------------------------------
 def test_intervals_of_adult_are_the_bundled_file():
     built = intervals([str(age) for age in range(17, 91)], widths=[5, 10, 20])
     assert built.n_nodes == 105
-    assert built == read_hierarchy(AGE).hierarchy
-    assert to_csv(built) == AGE.read_text("utf-8")
+    assert built == files.read_hierarchy(AGE).hierarchy
+    assert files.to_csv(built) == AGE.read_text("utf-8")
 
 
 def test_intervals_come_in_the_order_of_the_numbers():
@@ -432,7 +416,7 @@ def test_intervals_come_in_the_order_of_the_numbers():
 
 def test_intervals_of_negative_numbers():
     tree = intervals(["-7", "-1", "0", "3"], widths=[5, 10])
-    assert to_csv(tree).splitlines() == [
+    assert files.to_csv(tree).splitlines() == [
         "-7;-10 to -6;-10 to -1;*",
         "-1;-5 to -1;-10 to -1;*",
         "0;0-4;0-9;*",
@@ -442,7 +426,7 @@ def test_intervals_of_negative_numbers():
 
 def test_intervals_of_decimals():
     tree = intervals(["0.1", "0.3", "0.25", "1"], widths=[0.1, 0.5])
-    assert to_csv(tree).splitlines() == [
+    assert files.to_csv(tree).splitlines() == [
         "0.1;0.1 to <0.2;0 to <0.5;*",
         "0.25;0.2 to <0.3;0 to <0.5;*",
         "0.3;0.3 to <0.4;0 to <0.5;*",
@@ -513,12 +497,12 @@ def test_bad_intervals_are_refused(values, arguments, said):
 
 
 def test_masks_on_the_left_and_on_the_right():
-    assert to_csv(mask(["4711", "4712", "4811"], [3, 2, 1])).splitlines() == [
+    assert files.to_csv(mask(["4711", "4712", "4811"], [3, 2, 1])).splitlines() == [
         "4711;471*;47**;4***;*",
         "4712;471*;47**;4***;*",
         "4811;481*;48**;4***;*",
     ]
-    assert to_csv(mask(["4711", "3711", "4712"], [2], side="right")).splitlines() == [
+    assert files.to_csv(mask(["4711", "3711", "4712"], [2], side="right")).splitlines() == [
         "3711;**11;*",
         "4711;**11;*",
         "4712;**12;*",
@@ -620,7 +604,7 @@ def test_a_value_that_is_the_root_itself_is_refused():
 def test_nodes_of_a_tree_can_be_written_out(values):
     assume("*" not in values)
     tree = suppression(values)
-    assert to_nodes(tree) == [
+    assert files.to_nodes(tree) == [
         {"name": "*", "parent": None},
         *({"name": value, "parent": "*"} for value in values),
     ]

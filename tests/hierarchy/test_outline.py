@@ -1,7 +1,5 @@
 """Outlines: every tree can be written and read again, and what is none is said with its line."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

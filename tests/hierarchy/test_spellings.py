@@ -1,7 +1,5 @@
 """Values that look like spellings of one: which are found, and what joining them does to a tree."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Hierarchies as tables: a row per leaf, a row per edge, and pasted text."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np
@@ -42,9 +40,7 @@ def refused(read, *arguments) -> str:
     return error.sentence
 
 
-# A row per leaf
-
-
+# --- A row per leaf -----------------------------------------------------------------------------
 @examples(200)
 @given(EITHER)
 def test_a_tree_survives_its_levels(plain):
@@ -123,9 +119,7 @@ def test_bad_rows_are_named(rows, said):
     assert said in refused(tree_from_levels, pd.DataFrame(rows, dtype=object))
 
 
-# A row per edge
-
-
+# --- A row per edge -----------------------------------------------------------------------------
 @examples(200)
 @given(EITHER)
 def test_a_tree_survives_its_edges(plain):
@@ -207,9 +201,7 @@ def test_a_table_without_the_columns_is_refused():
     assert 'no column "parent"' in refused(tree_from_edges, pd.DataFrame([["*", "a"]]))
 
 
-# Pasted text
-
-
+# --- Pasted text --------------------------------------------------------------------------------
 @examples(200)
 @given(EITHER, st.sampled_from(";,\t|"))
 def test_a_pasted_table_of_edges_is_read(plain, separator):

@@ -1,7 +1,5 @@
 """What is compiled is kept, until any kernel changes: Numba looks at a kernel's own file alone."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -129,11 +127,8 @@ def make_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        cut,
-        *(
-            pytest.param(damage, marks=pytest.mark.nightly)
-            for damage in (empty, flip, lengthen, make_folder, Path.unlink)
-        ),
+        pytest.param(damage, marks=pytest.mark.nightly)
+        for damage in (cut, empty, flip, lengthen, make_folder, Path.unlink)
     ],
 )
 def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
@@ -163,6 +158,7 @@ print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (common_anc
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_at_once_compile_each_function_once(root):
     both = [start(root, CALL + COUNT) for _ in range(2)]
     compiled = [said(process).splitlines()[1].split() for process in both]

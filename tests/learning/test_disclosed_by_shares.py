@@ -1,7 +1,5 @@
 """What the proportional representation tells: by hand, and person by person."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +11,6 @@ from hypothesis import given
 from kanon.errors import PlanError
 from kanon.learning.disclosure import CARDS, Guess, ShareDisclosure, disclosed, exact_cells
 from kanon.measures.linkage import linkage
-from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.schema import Role
@@ -22,6 +19,7 @@ from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from oracles.plain_linkage import attacks, could_be, rows_of
+from support.plans import make_plan
 from support.random_tables import examples
 from support.works import with_fields
 
@@ -177,14 +175,7 @@ def test_laws_of_what_is_disclosed(drawn):
 def test_ranges_of_mondrian_are_attacked_too():
     table = sample_work("hospital").table.records.frame
     quasi = {name: {"role": "quasi-identifier"} for name in ("age", "zip", "sex")}
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {**quasi, "disease": {"role": "sensitive"}},
-            "algorithm": {"name": "mondrian"},
-            "privacy": [{"model": "k-anonymity", "k": 4}],
-        }
-    )
+    plan = make_plan({**quasi, "disease": {"role": "sensitive"}}, 4, "mondrian")
     recoding = run(plan, table[[*quasi, "disease"]]).recoding
     assert recoding.ranged
     column = recoding.classes.sensitive[0].name

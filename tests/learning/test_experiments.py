@@ -1,7 +1,5 @@
 """The published experiments, and what measures say about what can be learnt."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -43,9 +41,9 @@ from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.measures.overview import all_at_root, identity
 from kanon.metrics import metric_named
-from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import prepare
+from support.plans import make_plan, qi
 from support.random_tables import examples
 
 TREE = "decision-tree"
@@ -61,21 +59,15 @@ def people(size: int = 240) -> pd.DataFrame:
 
 
 def prepared(algorithm: str = "gaa", table: pd.DataFrame | None = None, k: int = 5):
-    plan = Plan.from_content(
+    plan = make_plan(
         {
-            "version": 2,
-            "columns": {
-                "name": {"role": "identifier"},
-                "age": {
-                    "role": "quasi-identifier",
-                    "hierarchy": {"build": "intervals", "widths": [5, 10, 20]},
-                },
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                "ill": {"role": "sensitive"},
-            },
-            "algorithm": {"name": algorithm, "metric": "nllm"},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-        }
+            "name": {"role": "identifier"},
+            "age": qi("intervals", widths=[5, 10, 20]),
+            "sex": qi(),
+            "ill": {"role": "sensitive"},
+        },
+        k,
+        {"name": algorithm, "metric": "nllm"},
     )
     return prepare(plan, people() if table is None else table)
 
@@ -129,10 +121,7 @@ def test_validating_on_the_table_itself_and_on_nothing():
     ready = prepared()
     labels = labels_of(ready, "ill")
     study = ClassifierStudy(
-        ready.classes,
-        {2: identity(ready.classes), 240: all_at_root(ready.classes)},
-        labels,
-        TREE,
+        ready.classes, {2: identity(ready.classes), 240: all_at_root(ready.classes)}, labels, TREE
     )
     found: list[Outcome] = []
     run_fits(no_progress, study, fits_of("original", TREE, 1), found.append)

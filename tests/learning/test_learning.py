@@ -1,7 +1,5 @@
 """Labels, scores and classifiers: counts per class against the records themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """A release with its representation as a file: what is read back is what was released."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A release as a matrix: the published one, by hand; laws; and the definition, record by record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -233,7 +231,7 @@ def test_many_ranges_are_taken_a_few_at_a_time(monkeypatch):
 def test_names_of_columns_are_unique():
     trees = [suppression(["b_c", "c"]), suppression(["c"]), suppression(["c"])]
     assert columns_of(["a", "a_b", "a_b_c"], trees) == [
-        *("a_b_c", "a_c", "a_*", "a_b_c (2)", "a_b_*", "a_b_c_c", "a_b_c_*"),
+        *("a_b_c", "a_c", "a_*", "a_b_c (2)", "a_b_*", "a_b_c_c", "a_b_c_*")
     ]
     # Where the second name of one is what another is called.
     assert columns_of(["a", "a_b"], [suppression(["b_c", "b_c (2)"]), suppression(["c"])]) == [

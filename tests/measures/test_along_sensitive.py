@@ -1,7 +1,5 @@
 """l and t along a merge path: those of every release on it, measured one by one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 
@@ -29,6 +27,7 @@ from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import STRATEGIES
+from support.plans import make_plan, qi, qi_with
 from support.random_tables import SEVEN, Problem, algorithms, examples, problems
 
 NLLM = [metric_named("nllm")]
@@ -142,9 +141,7 @@ def test_nothing_sensitive_gives_no_columns():
     assert not any(name.startswith(("entropy_l", "t_norm1")) for name in found)
 
 
-# Many values, long paths: the room for histograms is used up and tidied
-
-
+# --- Many values, long paths: the room for histograms is used up and tidied ---------------------
 def wide(classes: int, values: int, seed: int) -> EquivalenceClasses:
     """A class per value of one column, each with its own few of many sensitive values."""
     rng = np.random.default_rng(seed)
@@ -223,9 +220,7 @@ def test_counts_beyond_the_table_of_logarithms_are_measured_alike():
         assert curves.entropy_l["ill"][row] == pytest.approx(least, rel=1e-12)
 
 
-# Names and files
-
-
+# --- Names and files ----------------------------------------------------------------------------
 def table() -> pd.DataFrame:
     rng = np.random.default_rng(9)
     return pd.DataFrame(
@@ -240,17 +235,10 @@ def table() -> pd.DataFrame:
 
 def plan_of(columns: list[str], **algorithm) -> Plan:
     tree = {"build": "intervals", "widths": [5, 10]}
-    return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier", "hierarchy": tree},
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-                **{name: {"role": "sensitive"} for name in columns},
-            },
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
+    return make_plan(
+        {"age": qi_with(tree), "sex": qi(), **{name: {"role": "sensitive"} for name in columns}},
+        2,
+        {"name": "gaa", **algorithm},
     )
 
 

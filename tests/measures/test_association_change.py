@@ -1,7 +1,5 @@
 """How closely columns go together, against records in fractions and against pandas and scipy."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace
@@ -21,6 +19,7 @@ from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from support.measured_tables import AGES, SEX, recoded, releases
+from support.plans import make_plan, qi
 from support.random_tables import PlainTree, Problem, examples
 
 NUMBERS = PlainTree(
@@ -211,14 +210,11 @@ def extract(seed: int, n: int = 3000) -> pd.DataFrame:
 
 def plan_of(k: int, *sensitive: str) -> Plan:
     every = ("income", "job", "ticket", "unit", "sex")
-    hidden = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    hidden = qi()
     columns = dict.fromkeys(every, hidden) | {name: {"role": "sensitive"} for name in sensitive}
     raised = dict.fromkeys(every, 1) | {"sex": 0}
     algorithm = {"name": "levels", "node": raised}
-    return Plan.from_content(
-        {"version": 2, "columns": columns, "algorithm": algorithm, "suppression_limit": 1.0,
-         "privacy": [{"model": "k-anonymity", "k": k}]}
-    )  # fmt: skip
+    return make_plan(columns, k, algorithm, suppression_limit=1.0)
 
 
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")

@@ -1,7 +1,5 @@
 """Every measure of the folder over k: running sums along a path, dots, what can be picked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures beyond alteration against what is counted record by record, and the metric entropy."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -63,9 +61,8 @@ ENTROPY = metric_named("entropy")
 LOSSES = (iloss, general_loss, non_uniform_entropy)
 """What never falls on the way up; precision never rises."""
 
-# --- the plainest possible answers, from lists of records -------------------------------------
 
-
+# --- the plainest possible answers, from lists of records ---------------------------------------
 def below(tree: PlainTree, node: str, column: list[str]) -> list[str]:
     """The values of a column that stand at a node or below it."""
     return [value for value in column if node in tree.paths[value]]
@@ -117,8 +114,6 @@ def plain_numbers(
 
 
 # --- random releases ----------------------------------------------------------------------------
-
-
 @st.composite
 def full_domain(draw, leaves: bool = False):
     """A table raised to one level per column, nobody suppressed."""
@@ -194,9 +189,7 @@ def test_the_classification_metric_counts_who_differs_from_most(case, secrets):
         classification_metric.value(found, "q0")
 
 
-# --- by hand --------------------------------------------------------------------------------------
-
-
+# --- by hand ------------------------------------------------------------------------------------
 def test_every_measure_by_hand():
     recoding = by_hand()
     # Ages: four at A (2 of 4 leaves), two at c, two at the root. Sex: F F F * M M * *.

@@ -1,7 +1,5 @@
 """What every measure of the folder has to keep: the ends that its card names, and its direction."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Measures against what is counted, row by row, from the original and the released table."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 
@@ -26,16 +24,7 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from support.random_tables import (
-    SEVEN,
-    PlainTree,
-    Problem,
-    algorithms,
-    edge_weights,
-    examples,
-    path_cost,
-    problems,
-)
+from support import random_tables
 from support.recodings import path_of, recodings
 
 COUNTED = {
@@ -45,14 +34,14 @@ COUNTED = {
 }
 
 
-def released(problem: Problem, recoding: Recoding) -> pd.DataFrame:
+def released(problem: random_tables.Problem, recoding: Recoding) -> pd.DataFrame:
     """The released table, through the rows; suppressed records come back as all roots."""
     roles = dict.fromkeys(problem.columns, Role.QUASI_IDENTIFIER)
     trees = dict(zip(problem.columns, problem.hierarchies, strict=True))
     return MemorySource(problem.frame(), Schema(roles), trees).release(recoding)
 
 
-def cells(problem: Problem, table: pd.DataFrame) -> list[tuple[int, str, str]]:
+def cells(problem: random_tables.Problem, table: pd.DataFrame) -> list[tuple[int, str, str]]:
     """Every quasi-identifier cell as (attribute, before, after)."""
     roots = [tree.root for tree in problem.trees]
     found = []
@@ -66,17 +55,17 @@ def percent(part: int | Fraction, whole: int | Fraction) -> float:
     return float(100 * Fraction(part) / Fraction(whole)) if whole else 0.0
 
 
-def expected_measures(problem: Problem, table: pd.DataFrame) -> dict:
+def expected_measures(problem: random_tables.Problem, table: pd.DataFrame) -> dict:
     """All measures, from the cells."""
     every = cells(problem, table)
     raised = [cell for cell in every if cell[1] != cell[2]]
     ends = [tree.root for tree in problem.trees]
     altered = {}
-    for name in SEVEN:
-        weights = edge_weights(name, problem.trees)
+    for name in random_tables.SEVEN:
+        weights = random_tables.edge_weights(name, problem.trees)
 
         def cost(j: int, low: str, high: str, weights: list = weights) -> Fraction:
-            return path_cost(problem.trees[j], weights[j], low, high)
+            return random_tables.path_cost(problem.trees[j], weights[j], low, high)
 
         lost = sum(cost(j, low, high) for j, low, high in every)
         possible = sum(cost(j, low, ends[j]) for j, low, _ in every)
@@ -111,11 +100,11 @@ def expected_prosecutor(counts: pd.Series) -> dict:
     )
 
 
-@examples(250)
+@random_tables.examples(250)
 @given(recodings())
 def test_measures_are_what_the_tables_say(case):
     problem, recoding = case
-    found = summary(recoding, [METRICS[name] for name in SEVEN])
+    found = summary(recoding, [METRICS[name] for name in random_tables.SEVEN])
     expected = expected_measures(problem, released(problem, recoding))
     counted = {*COUNTED} - {"min_k"}
     for name, value in expected.items():
@@ -129,24 +118,24 @@ def test_measures_are_what_the_tables_say(case):
 
 def test_losing_everything_is_100_percent_and_not_a_little_more():
     """Two thirds of 17 records, over itself: 100 times a float over the float may exceed 100."""
-    tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"})
-    problem = Problem((tree,), (("a",),) * 17)
+    tree = random_tables.PlainTree({"*": None, "a": "*", "b": "*", "c": "*"})
+    problem = random_tables.Problem((tree,), (("a",),) * 17)
     recoding = Recoding.from_targets(problem.classes(), np.array([[3]]))
     others = Metric(Card("others", "", "", ""), "other-leaves-normalised", "none")
     assert alteration.value(recoding, others) == 100
 
 
 def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
-    tree = PlainTree({"*": None, "a": "*"})
-    problem = Problem((tree,), (("*",), ("*",)))
+    tree = random_tables.PlainTree({"*": None, "a": "*"})
+    problem = random_tables.Problem((tree,), (("*",), ("*",)))
     recoding = Recoding.from_targets(problem.classes(), problem.classes().nodes)
-    found = summary(recoding, [METRICS[name] for name in SEVEN])
+    found = summary(recoding, [METRICS[name] for name in random_tables.SEVEN])
     assert set(found["alteration"].values()) == {0.0}
     assert found["root_percent"] == 100
     assert found["deleted_among_modified_percent"] == 0
 
 
-@examples(100)
+@random_tables.examples(100)
 @given(recodings(), st.data())
 def test_alteration_never_falls_one_step_up(case, data):
     problem, recoding = case
@@ -157,14 +146,14 @@ def test_alteration_never_falls_one_step_up(case, data):
     targets[row, j] = max(targets[row, j], tree.parent[targets[row, j]])
     higher = Recoding.from_targets(recoding.classes, targets)
     lower = Recoding.from_targets(recoding.classes, recoding.targets)
-    for name in SEVEN:
+    for name in random_tables.SEVEN:
         more, less = (alteration.value(x, METRICS[name]) for x in (higher, lower))
         assert more >= less - 1e-9
     assert generalised.value(higher) >= generalised.value(lower)
     assert at_root.value(higher) >= at_root.value(lower)
 
 
-@examples(60)
+@random_tables.examples(60)
 @given(recodings())
 def test_a_recoding_tells_where_every_class_went(case):
     problem, recoding = case
@@ -184,17 +173,15 @@ def test_a_recoding_tells_where_every_class_went(case):
             assert recoding.nodes[place].tolist() == target
 
 
-# Curves
-
-
-def check_curves(problem: Problem, path, k_max: int) -> None:
-    curves = curves_along(path, [METRICS[name] for name in SEVEN])
+# --- Curves -------------------------------------------------------------------------------------
+def check_curves(problem: random_tables.Problem, path, k_max: int) -> None:
+    curves = curves_along(path, [METRICS[name] for name in random_tables.SEVEN])
     for k in range(1, k_max + 1):
         row = curves.row(k)
-        expected = summary(path.at(k), [METRICS[name] for name in SEVEN])
+        expected = summary(path.at(k), [METRICS[name] for name in random_tables.SEVEN])
         assert curves.min_k[row] == expected["min_k"]
         assert curves.n_classes[row] == expected["classes"]
-        for name in SEVEN:
+        for name in random_tables.SEVEN:
             assert curves.alteration[name][row] == pytest.approx(
                 expected["alteration"][name], rel=1e-9, abs=1e-9
             )
@@ -203,16 +190,16 @@ def check_curves(problem: Problem, path, k_max: int) -> None:
             assert getattr(curves, name)[row] == pytest.approx(expected[key], abs=1e-9)
 
 
-@examples(60)
-@given(problems(max_records=16), st.data())
+@random_tables.examples(60)
+@given(random_tables.problems(max_records=16), st.data())
 def test_curves_of_a_path_that_ends_early_reach_its_end(problem, data):
-    chosen = data.draw(algorithms(problem))
+    chosen = data.draw(random_tables.algorithms(problem))
     k_max = data.draw(st.integers(1, len(problem.rows)))
     check_curves(problem, path_of(problem, chosen, k_max), k_max)
 
 
-@examples(60)
-@given(problems(max_records=16))
+@random_tables.examples(60)
+@given(random_tables.problems(max_records=16))
 def test_curves_have_one_row_per_release(problem):
     curves = curves_along(
         path_of(problem, {"metric": "ncp", "cost": "weighted", "tie_seed": None},
@@ -224,10 +211,8 @@ def test_curves_have_one_row_per_release(problem):
     assert curves.min_k[-1] == len(problem.rows)
 
 
-# Comparing
-
-
-@examples(150)
+# --- Comparing ----------------------------------------------------------------------------------
+@random_tables.examples(150)
 @given(st.lists(st.integers(0, 40).map(lambda n: n / 4), max_size=9), st.none() | st.just(0))
 def test_ranks_count_those_that_are_better(values, digits):
     compared = values if digits is None else [round(value) for value in values]
@@ -241,7 +226,7 @@ def test_ranks_of_the_published_row():
     assert ranks([2.04, 2.01, 3, 5, 2.4, 4, 1.6], digits=0) == [1, 1, 5, 7, 1, 6, 1]
 
 
-@examples(150)
+@random_tables.examples(150)
 @given(st.lists(st.tuples(st.integers(2, 60), st.floats(0, 100)), min_size=2, max_size=9,
                 unique_by=lambda point: point[0]), st.data())  # fmt: skip
 def test_nauc_is_the_mean_height_of_the_curve(points, data):
@@ -282,9 +267,7 @@ def test_nauc_wants_a_value_for_every_k():
         nauc([3, 5], [0], 3, 5, 9)
 
 
-# Cards, and the model that every release is held against
-
-
+# --- Cards, and the model that every release is held against ------------------------------------
 def test_every_measure_has_a_card_and_a_value():
     found = parts_of(measures)
     assert set(found) >= {"alteration", "min_k", *COUNTED}
@@ -305,12 +288,14 @@ def test_k_is_a_whole_number_of_at_least_2(k):
 def test_a_heavy_edge_above_a_value_that_does_not_occur_changes_nothing():
     """Costs are whole numbers scaled by what occurs; else the absent value rounds all away."""
     light = {"a": 0.001, "b": 0.002}
-    heavy = PlainTree({"*": None, "a": "*", "b": "*", "never": "*"}, {**light, "never": 1e15})
-    without = PlainTree({"*": None, "a": "*", "b": "*"}, light)
+    heavy = random_tables.PlainTree(
+        {"*": None, "a": "*", "b": "*", "never": "*"}, {**light, "never": 1e15}
+    )
+    without = random_tables.PlainTree({"*": None, "a": "*", "b": "*"}, light)
     rows = tuple((value,) for value in ["a"] * 3 + ["b"] * 2)
     found = []
     for tree in (heavy, without):
-        problem = Problem((tree,), rows)
+        problem = random_tables.Problem((tree,), rows)
         plan = Plan.from_content(problem.plan(k=4, metric="custom"))
         done = run(plan, problem.frame())
         found.append(done.measures["alteration"]["custom"])

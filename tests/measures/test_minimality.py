@@ -1,7 +1,5 @@
 """What a minimal release tells: by hand, and against runs on every table that could be meant."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Distributions, associations and counts under uniform spread, against records in fractions."""
 
-from __future__ import annotations
-
 import gc
 import math
 import weakref
@@ -13,7 +11,6 @@ from statistics import median
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
@@ -109,9 +106,7 @@ def test_counts_are_what_fractions_of_records_say(case):
     assert found.quantile(0.9) >= found.quantile(0.5) >= 0
 
 
-# --- by hand --------------------------------------------------------------------------------------
-
-
+# --- by hand ------------------------------------------------------------------------------------
 def test_a_rare_answer_is_measured_by_a_thousandth_of_the_records():
     rows = [("a",)] * 1999 + [("b",)]
     problem = Problem((AGES,), tuple(rows))
@@ -178,19 +173,6 @@ def test_frequent_records_are_asked_for_more_often():
     problem = Problem((AGES,), (("a",),) * 90 + (("b",),) * 10)
     found = queries(problem.classes())
     assert 0.85 < (found.low[500:, 0] == 0).mean() < 0.95
-
-
-@examples(40)
-@given(problems(max_records=14), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_query(problem, random):
-    rows = list(problem.rows)
-    random.shuffle(rows)
-    one, other = queries(problem.classes()), queries(Problem(problem.trees, tuple(rows)).classes())
-    assert all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("attributes", "low", "high", "of_ranges")
-    )
-    assert (queries(grid(3).classes(), 1).low != queries(grid(3).classes(), 2).low).any()
 
 
 # --- laws -----------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """One yardstick: releases made with one set of hierarchies, measured in another."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -123,9 +121,7 @@ def test_a_leaf_here_may_be_a_group_there():
     assert found == {"x": "x", "g": "g", "*": "*"}
 
 
-# Releases
-
-
+# --- Releases -----------------------------------------------------------------------------------
 def table(first: PlainTree, second: PlainTree, rng: np.random.Generator) -> EquivalenceClasses:
     """A table of leaves with a sensitive column."""
     rows = tuple((str(rng.choice(first.leaves)), str(rng.choice(second.leaves))) for _ in range(40))

@@ -6,8 +6,6 @@ Run in an environment of its own, from the root of the project:
     /tmp/pycanon/bin/python tests/oracles/make_pycanon.py
 """
 
-from __future__ import annotations
-
 import json
 import platform
 from datetime import date

@@ -1,7 +1,5 @@
 """Clustering on random tables by labels, laws of all of it, and the best of a tiny table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -133,9 +131,7 @@ def clusters_of(problem: Problem, of: np.ndarray) -> list[set[Labels]]:
     return list(found.values())
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 def source_of(problem: Problem, frame: pd.DataFrame) -> MemorySource:
     trees = dict(zip(problem.columns, problem.hierarchies, strict=True))
     return MemorySource(frame, Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER)), trees)
@@ -153,23 +149,6 @@ def check_release(problem: Problem, k: int, recoding: Recoding) -> None:
         assert together.setdefault(low, high) == high, "a whole class moves"
 
 
-def check_order_of_rows(
-    module: ModuleType, problem: Problem, task: Task, order: Sequence[int]
-) -> None:
-    """The rows in another order, under the same seed: every row is released as before."""
-    frame = problem.frame()
-    one, two = source_of(problem, frame), source_of(problem, frame.iloc[list(order)])
-    first, second = (
-        source.release(
-            module.anonymise(
-                Task(source.classes, task.potentials, task.k, task.weighted, seed=task.seed)
-            )
-        ).to_numpy()
-        for source in (one, two)
-    )
-    assert second.tolist() == first[list(order)].tolist()
-
-
 def check_nothing_changes(module: ModuleType, task: Task) -> None:
     """What was handed over is as before, and a second run gives the same."""
     kept = [task.classes.nodes, task.classes.counts, *task.potentials]
@@ -181,9 +160,7 @@ def check_nothing_changes(module: ModuleType, task: Task) -> None:
     assert first.trace.steps == second.trace.steps
 
 
-# The best that can be
-
-
+# --- The best that can be -----------------------------------------------------------------------
 def partitions(items: Sequence[Labels]) -> Iterator[list[Cluster]]:
     """Every way to put tuples together."""
     if not items:
@@ -223,9 +200,7 @@ def loss_by_task(task: Task, recoding: Recoding) -> int:
     )
 
 
-# Tables by hand
-
-
+# --- Tables by hand -----------------------------------------------------------------------------
 def worked_table() -> tuple[Problem, tuple[np.ndarray, ...]]:
     """Seven records, ``a`` once and ``b``, ``c``, ``d`` twice, with what raising each costs.
 

@@ -4,8 +4,6 @@ A node is a tuple of levels. Every search here is written down as its paper walk
 notes which nodes it counts, in their order; the tests compare kanon's searches with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -182,9 +180,7 @@ def minimal(lattice: PlainLattice) -> list[Node]:
     ]
 
 
-# The papers' traversals
-
-
+# --- The papers' traversals ---------------------------------------------------------------------
 def datafly(lattice: PlainLattice) -> Node:
     """Sweeney 1997: raise the column with the most distinct values until few records are left."""
     node = lattice.bottom
@@ -389,8 +385,7 @@ class Tags:
         return {node for node, satisfies in self.known.items() if satisfies}
 
 
-# Least loss among what satisfies, where suppression makes the loss rise and fall
-
+# --- Least loss among what satisfies, where suppression makes the loss rise and fall ------------
 Number = int | Fraction
 
 

@@ -1,7 +1,5 @@
 """The lattice sweep on random tables by labels, and its effort *thorough* by its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -207,8 +205,7 @@ class Improved:
                     low, records = self.common(mine), self.records(mine)
                     others = [c for c in self.members if c != given]
                     near = sorted(
-                        others,
-                        key=lambda c: (self.merge_cost(low, records, self.members[c]), c),
+                        others, key=lambda c: (self.merge_cost(low, records, self.members[c]), c)
                     )[:wanted]
                 chosen = near if together else near[turn : turn + 1]
                 chosen = [c for c in chosen if c in self.members]

@@ -1,7 +1,5 @@
 """The least loss of any release of a small table, by trying all of them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from oracles.plain_clustering import partitions

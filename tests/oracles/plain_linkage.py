@@ -1,7 +1,5 @@
 """Attacks by linkage, looked through row by row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ histograms: every cost, dense histograms, every l and t, the whole table's worst
 hold that both take the same merges, and the benchmarks say how much faster the tree is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, types
 from numba.typed import Dict

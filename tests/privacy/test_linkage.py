@@ -1,7 +1,5 @@
 """Linkage attacks against what an attacker with pencil and paper finds, row by row."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -116,9 +114,7 @@ def test_what_cannot_be_known_is_refused(animals):
     assert "Unicorn" in caught.value.sentence and "Unicorn" not in str(caught.value)
 
 
-# Any table, row by row
-
-
+# --- Any table, row by row ----------------------------------------------------------------------
 @examples(150)
 @given(attacks())
 def test_attacks_equal_looking_through_the_rows(drawn):

@@ -1,7 +1,5 @@
 """k in persons: by hand, by laws, by pandas on the rows, and refused where it cannot be counted."""
 
-from __future__ import annotations
-
 import json
 import random
 import warnings
@@ -38,6 +36,7 @@ from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.histograms import persons_of
 from kanon.sources.stored import open_stored
+from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
 
 FIVE_OF_ONE = pd.DataFrame(
@@ -52,17 +51,14 @@ FIVE_OF_ONE = pd.DataFrame(
 
 def plan(k=5, algorithm="gaa", person="patient", **keys):
     """A plan for tables of patients in towns."""
-    content = {
-        "version": 2,
-        "columns": {
-            "patient": {"role": "identifier"},
-            "town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "algorithm": {"name": algorithm},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-        **keys,
-    }
+    content = (
+        plan_content(
+            {"patient": {"role": "identifier"}, "town": qi(), "ill": {"role": "sensitive"}},
+            k,
+            algorithm,
+        )
+        | keys
+    )
     return Plan.from_content(content | ({"person": person} if person else {}))
 
 
@@ -256,16 +252,16 @@ def visited(algorithm, k=3, **keys):
         "age": {"build": "intervals", "widths": [10, 30]},
         "place": {"build": "mask", "keep": [2, 1]},
     }
-    columns = {
-        name: {"role": "quasi-identifier", "hierarchy": tree} for name, tree in trees.items()
-    }
+    columns = {name: qi_with(tree) for name, tree in trees.items()}
     return Plan.from_content(
-        {
-            "version": 2, "columns": {**columns, "patient": {"role": "identifier"}},
-            "algorithm": {"name": algorithm, **own}, "person": "patient",
-            "privacy": [{"model": "k-anonymity", "k": k}], **keys,
-        }
-    )  # fmt: skip
+        plan_content(
+            {**columns, "patient": {"role": "identifier"}},
+            k,
+            {"name": algorithm, **own},
+            person="patient",
+        )
+        | keys
+    )
 
 
 @pytest.mark.parametrize("algorithm", sorted({*algorithms()} - {"mdav", "optimal-local"}))
@@ -348,9 +344,7 @@ def test_the_k_of_every_model_is_in_persons_and_shares_are_of_records():
         run(plan(privacy=[{**asked[0], "k": 7}]), FIVE_OF_ONE)
 
 
-# --- what is refused ------------------------------------------------------------------------
-
-
+# --- what is refused ----------------------------------------------------------------------------
 def test_a_column_that_the_table_lacks_and_records_of_nobody():
     with pytest.raises(PlanError, match="The table has no column 'patient'"):
         run(plan(), FIVE_OF_ONE.drop(columns="patient"))

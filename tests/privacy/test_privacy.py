@@ -1,7 +1,5 @@
 """Privacy models and measures: by hand, against plain fractions, and against frozen answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -95,9 +93,7 @@ def rows_of(*classes: Mapping[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-# Plain answers in fractions
-
-
+# --- Plain answers in fractions -----------------------------------------------------------------
 def shares(rows: Rows) -> dict[str, Fraction]:
     counts = Counter(value for _, value in rows)
     return {value: Fraction(count, len(rows)) for value, count in counts.items()}
@@ -230,9 +226,7 @@ def test_every_level_is_the_plain_one(rows):
             assert found.tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12), name
 
 
-# Tables by hand
-
-
+# --- Tables by hand -----------------------------------------------------------------------------
 # [M23, Table 1a], by gender: F has two colds, a bronchitis, a conjunctivitis; M has two broken
 # paws, an angina, a bronchitis.
 ANIMALS = rows_of(
@@ -367,9 +361,7 @@ def test_t_is_at_most_the_greatest_distance(distance, highest):
         TCloseness(np.nextafter(highest, 3).item(), "ill", distance)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @examples(150)
 @given(tables())
 def test_the_table_as_one_class_is_the_best_release(rows):
@@ -380,20 +372,6 @@ def test_the_table_as_one_class_is_the_best_release(rows):
         assert measure.each(sensitive).tolist() == [0]
     assert distinct_l_diversity.each(sensitive) == len({value for _, value in rows})
     assert entropy_l_diversity.each(sensitive) == pytest.approx(plain_entropy_l(rows, rows))
-
-
-@examples(150)
-@given(tables(), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_does_not_matter(rows, draw):
-    shuffled = rows.copy()
-    draw.shuffle(shuffled)
-    labels = [draw.choice("abc") for _ in rows]
-    kept = pd.DataFrame(rows, columns=["q", "ill"])
-    other = pd.DataFrame(shuffled, columns=["q", "ill"], index=labels)
-    found = [classes_of_columns(table, ["q"], ["ill"]) for table in (kept, other)]
-    assert found[0].counts.tolist() == found[1].counts.tolist()
-    assert privacy_summary(found[0]) == privacy_summary(found[1])
-    assert privacy_summary(found[0]) == privacy_summary(classes_of(rows))
 
 
 SOME: list[Model] = [
@@ -568,9 +546,7 @@ def test_a_table_without_classes_breaks_nothing(model):
     check_reachable([model], empty)
 
 
-# What cannot be reached
-
-
+# --- What cannot be reached ---------------------------------------------------------------------
 REFUSED = {
     KAnonymity(50): "at most that",
     EntropyLDiversity(2, "ill"): "l is at most 1.75",
@@ -626,9 +602,7 @@ def test_a_column_that_is_not_sensitive_is_refused(model):
             ask(classes)
 
 
-# Parameters and cards
-
-
+# --- Parameters and cards -----------------------------------------------------------------------
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, True, "1", None, -1, -0.5])
 @pytest.mark.parametrize("name", MODELS)
 def test_parameters_are_checked(name, bad):
@@ -679,9 +653,7 @@ def test_a_model_carries_its_card(name):
         assert callable(module.each)
 
 
-# The measures together
-
-
+# --- The measures together ----------------------------------------------------------------------
 def test_the_measures_are_the_levels_of_the_worst_class():
     rows = rows_of({"1": 2, "2": 1}, {"1": 1, "5": 3}, {"1": 1, "2": 1, "5": 1})
     found = privacy_summary(classes_of(rows))
@@ -720,9 +692,7 @@ def test_the_measures_are_valid_json(rows):
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
-# The risk of being found
-
-
+# --- The risk of being found --------------------------------------------------------------------
 @examples(150)
 @given(
     st.lists(st.tuples(st.integers(1, 8), st.integers(0, 9)), min_size=1, max_size=6),
@@ -784,9 +754,7 @@ def test_a_threshold_is_a_share(threshold):
             ask()
 
 
-# Tables as they are
-
-
+# --- Tables as they are -------------------------------------------------------------------------
 def test_classes_of_columns_count_missing_as_a_value():
     table = pd.DataFrame(
         {"a": [1.0, None, 1.0, None], "b": ["x", "y", "x", "y"], "ill": ["f", None, None, "c"]}
@@ -835,9 +803,7 @@ def test_people_are_counted(rows, data):
     )
 
 
-# Frozen answers of another tool
-
-
+# --- Frozen answers of another tool -------------------------------------------------------------
 def frozen() -> dict:
     return json.loads((ROOT / "tests" / "oracles" / "pycanon.json").read_text("utf-8"))
 
@@ -863,9 +829,7 @@ def test_levels_equal_those_of_pycanon(result):
         assert found[name] == pytest.approx(level, rel=1e-9), name
 
 
-# Adult
-
-
+# --- Adult --------------------------------------------------------------------------------------
 @pytest.mark.adult
 def test_the_sensitive_attributes_of_adult(adult_path):
     table = pd.read_csv(adult_path, sep=";", dtype=str)

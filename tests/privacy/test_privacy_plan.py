@@ -1,7 +1,5 @@
 """Privacy models and the sensitive column in plans."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any
@@ -20,6 +18,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.strategies import LOOKS_AT, needs_sensitive
+from support.plans import qi
 
 K = {"model": "k-anonymity", "k": 5}
 L = {"model": "entropy-l-diversity", "l": 2.0}
@@ -27,7 +26,7 @@ T = {"model": "t-closeness", "t": 0.4}
 
 
 def content(*privacy: Any, private: tuple[str, ...] = ("ill",), **algorithm: Any) -> dict:
-    columns = {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
+    columns = {"sex": qi()}
     return copy.deepcopy(
         {
             "version": 2,

@@ -1,7 +1,5 @@
 """The histograms of sensitive attributes, against pandas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,9 +109,7 @@ def test_nothing_that_is_grouped_is_changed():
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
-# The order of values
-
-
+# --- The order of values ------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("texts", "expected", "numeric"),
     [
@@ -128,9 +124,7 @@ def test_numbers_by_size_texts_by_the_alphabet_missing_last(texts, expected, num
     assert order_of_values(texts) == (expected, numeric)
 
 
-# From a table
-
-
+# --- From a table -------------------------------------------------------------------------------
 def source_of(columns: dict[str, list], quasi: list[str]) -> MemorySource:
     frame = pd.DataFrame({"q": quasi, **columns})
     roles = {"q": Role.QUASI_IDENTIFIER, **dict.fromkeys(columns, Role.SENSITIVE)}
@@ -213,9 +207,7 @@ def test_classes_of_columns_have_the_same_histograms():
     assert direct.dense().tolist() == source.classes.sensitive[0].dense().tolist()
 
 
-# A release
-
-
+# --- A release ----------------------------------------------------------------------------------
 @examples(60)
 @given(st.lists(st.tuples(st.sampled_from("abcde"), CELLS), min_size=1, max_size=25), st.data())
 def test_a_release_counts_the_records_of_its_classes(rows, data):

@@ -1,7 +1,5 @@
 """Diversity counts values that read alike as one: by hand, by laws, and by everybody who counts."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
@@ -34,12 +32,10 @@ from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from support.engine_tables import put_in_engine
 from support.paths import ROOT
+from support.plans import plan_content, qi
 from support.random_tables import examples
 
-READINGS = {
-    "models": fold_spelling,
-    "checks": cell_values.read_as,
-}
+READINGS = {"models": fold_spelling, "checks": cell_values.read_as}
 DIVERSITY = [
     {"model": "distinct-l-diversity", "l": 2},
     {"model": "entropy-l-diversity", "l": 1.5},
@@ -60,17 +56,10 @@ TOWNS = pd.DataFrame(
 
 
 def plan(privacy, k=2, ill=(), **changes):
-    columns = {
-        "town": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "ill": {"role": "sensitive", **dict(ill)},
-    }
+    columns = {"town": qi(), "ill": {"role": "sensitive", **dict(ill)}}
     return Plan.from_content(
-        {
-            "version": 2, "columns": columns, "algorithm": {"name": "gaa"},
-            "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
-            "read": {"missing": "as-value"}, **changes,
-        }
-    )  # fmt: skip
+        plan_content(columns, k, models=privacy, read={"missing": "as-value"}) | changes
+    )
 
 
 def release(privacy, table, **more):

@@ -1,7 +1,5 @@
 """What several releases say together, against the definitions written out over rows."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -29,6 +27,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
 from kanon.sources.read_settings import ReadSettings
+from support.plans import qi_with
 from support.random_tables import examples
 
 TREES: dict[str, list[Any]] = {
@@ -61,7 +60,7 @@ def plan(roles: dict[str, Any], algorithm: dict[str, Any], **more: Any) -> Plan:
 
 
 def quasi(tree: Any = None) -> dict[str, Any]:
-    return {"role": "quasi-identifier", "hierarchy": tree or {"build": "suppression"}}
+    return qi_with(tree or {"build": "suppression"})
 
 
 def united(sets: list[set[str]]) -> list[set[str]]:
@@ -340,7 +339,7 @@ def released(table: pd.DataFrame, wanted: list[Plan]) -> list[Run]:
     return found
 
 
-@examples(100)
+@examples(100, in_gate=4)
 @given(st.data())
 def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
     table = data.draw(tables())

@@ -1,7 +1,5 @@
 """What a release reaches of what is asked of it, and the verdict."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -35,6 +33,7 @@ from kanon.release.decision import (
     levels_reached,
 )
 from kanon.run import run
+from support.plans import plan_content, qi
 
 PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 """c, f and g occur three times, three times and once."""
@@ -42,12 +41,9 @@ PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 
 def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more):
     """A release of a table whose quasi-identifiers are kept or lost."""
-    lost = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    lost = qi()
     columns = {name: {"role": "sensitive"} if name in sensitive else lost for name in table}
-    content = {
-        "version": 2, "columns": columns, "algorithm": {"name": algorithm, "node": node},
-        "privacy": [{"model": "k-anonymity", "k": k}], **more,
-    }  # fmt: skip
+    content = plan_content(columns, k, {"name": algorithm, "node": node}) | more
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return run(Plan.from_content(content), table)
@@ -207,11 +203,7 @@ def test_the_context_changes_the_verdict():
     for release in RELEASES:
         parts = decide(Context(release=release), reached).parts
         met[release] = [part.threshold.card.name for part in parts if part.met]
-    assert met == {
-        "public": ["t"],
-        "research": ["t"],
-        "internal": ["k", "highest_risk"],
-    }
+    assert met == {"public": ["t"], "research": ["t"], "internal": ["k", "highest_risk"]}
     three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert decide(three, reached).holds
     assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence

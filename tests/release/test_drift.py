@@ -1,7 +1,5 @@
 """Next month's table under last month's plan: by hand, against plain counts, at the same levels."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 
@@ -18,6 +16,7 @@ from kanon.release.drift import check_levels, check_next, same_levels
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.stored import open_stored
+from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
 
 LAST = pd.DataFrame(
@@ -29,20 +28,15 @@ LAST = pd.DataFrame(
 )
 SEX = {"nodes": [{"name": "*"}, *({"name": n, "parent": "*"} for n in "FM")]}
 COLUMNS = {
-    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 50]}},
-    "sex": {"role": "quasi-identifier", "hierarchy": SEX},
+    "age": qi("intervals", widths=[10, 50]),
+    "sex": qi_with(SEX),
     "ill": {"role": "sensitive"},
 }
 FULL_DOMAIN = [name for name, part in algorithms().items() if part.CARD.family == "levels"]
 
 
 def plan(name="datafly", k=2, columns=COLUMNS, **more):
-    return Plan.from_content(
-        {
-            "version": 2, "columns": columns, "algorithm": {"name": name},
-            "privacy": [{"model": "k-anonymity", "k": k}], **more,
-        }
-    )  # fmt: skip
+    return Plan.from_content(plan_content(columns, k, name) | more)
 
 
 def changed(**columns):
@@ -82,7 +76,7 @@ def test_an_age_that_is_no_number_is_of_another_type():
 def test_a_hierarchy_of_numbers_over_texts_is_of_another_type_and_of_dates_too():
     for leaves in (["1", "2"], ["2021-03-04", "2021-03-05"]):
         tree = {"nodes": [{"name": "*"}, *({"name": n, "parent": "*"} for n in leaves)]}
-        columns = {"a": {"role": "quasi-identifier", "hierarchy": tree}}
+        columns = {"a": qi_with(tree)}
         texts = pd.DataFrame({"a": ["x", "y", leaves[0]]})
         assert found(texts, columns=columns) == [("another-type", "a", True)]
         few = pd.DataFrame({"a": ["x", *leaves]})
@@ -90,14 +84,14 @@ def test_a_hierarchy_of_numbers_over_texts_is_of_another_type_and_of_dates_too()
 
 
 def test_dates_that_are_none():
-    column = {"role": "quasi-identifier", "hierarchy": {"build": "dates", "levels": ["year"]}}
+    column = qi("dates", levels=["year"])
     table = pd.DataFrame({"a": ["2021-03-04", "2021-03-04", "soon"]})
     (finding,) = check_next(plan(columns={"a": column}), table)
     assert finding.kind == "another-type" and "takes it for dates, and 1 value" in finding.sentence
 
 
 def test_a_hierarchy_that_cannot_be_built_says_why(tmp_path):
-    column = {"role": "quasi-identifier", "hierarchy": "gone.csv"}
+    column = qi_with("gone.csv")
     (finding,) = check_next(plan(columns={"sex": column}), LAST[["sex"]], tmp_path)
     assert (finding.kind, finding.stops) == ("unfit", True) and "gone.csv" in finding.sentence
     (finding,) = check_next(plan(columns={"sex": {"role": "quasi-identifier"}}), LAST[["sex"]])

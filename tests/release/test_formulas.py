@@ -1,7 +1,5 @@
 """Formulas in exports: none is run by a spreadsheet, numbers stay numbers, and it can be undone."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -21,6 +19,7 @@ from kanon.sources.text_form import TextForm
 from kanon.sources.writing import table_bytes
 from kanon.studio.widgets import files, picture
 from support.dashboard import DATA, anonymised, ask_for_original_values, choose, go, upload
+from support.plans import plan_content, qi
 from support.random_tables import examples
 
 EVIL = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=HYPERLINK("http://x/"&A1)']
@@ -151,17 +150,8 @@ def test_no_cell_of_a_neutralised_csv_begins_with_a_sign_unless_it_is_a_number(c
     assert neutralised(found).columns[0] == "''=c"
 
 
-# The command line
-
-PLAN = {
-    "version": 2,
-    "algorithm": {"name": "gaa"},
-    "columns": {
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "=note": {"role": "insensitive"},
-    },
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+# --- The command line ---------------------------------------------------------------------------
+PLAN = plan_content({"sex": qi(), "=note": {"role": "insensitive"}})
 
 
 @pytest.fixture
@@ -198,8 +188,7 @@ def test_the_command_line_says_where_there_is_nothing_to_neutralise(written):
     assert status == 2 and "needs a table in memory" in said and not out.exists()
 
 
-# The dashboard
-
+# --- The dashboard ------------------------------------------------------------------------------
 EVIL_PEOPLE = pd.DataFrame(
     {
         "=age": ["31", "32", "33", "34"] * 3,

@@ -1,7 +1,5 @@
 """The remark that a minimal release tells more than its models allow."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -18,6 +16,7 @@ from kanon.recoding import Recoding
 from kanon.release.inferences import minimality_remarks
 from kanon.run import run
 from kanon.sensitive import Sensitive
+from support.plans import plan_content, qi_with
 
 TOWNS = ["q1", "q1", "q2", "q2", "q2", "q3", "q3"]
 ILLS = ["hiv", "hiv", "flu", "cold", "gout", "flu", "cold"]
@@ -33,15 +32,15 @@ DIVERSE = {"model": "distinct-l-diversity", "l": 2, "column": "ill"}
 def remarks_of(algorithm="gaa", privacy=(DIVERSE,), k=2, towns=TOWNS, ills=ILLS, **more):
     """What a run warns of minimality, and its release."""
     frame = pd.DataFrame({"town": towns, "ill": ills, **more.pop("columns", {})})
-    content = {
-        "version": 2,
-        "columns": {
-            "town": {"role": "quasi-identifier", "hierarchy": TREE}, "ill": {"role": "sensitive"},
-            **more.pop("roles", {}),
-        },
-        "algorithm": {"name": algorithm, **more.pop("options", {})},
-        "privacy": [{"model": "k-anonymity", "k": k}, *privacy], **more,
-    }  # fmt: skip
+    content = (
+        plan_content(
+            {"town": qi_with(TREE), "ill": {"role": "sensitive"}, **more.pop("roles", {})},
+            k,
+            {"name": algorithm, **more.pop("options", {})},
+            models=privacy,
+        )
+        | more
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         done = run(Plan.from_content(content), frame)

@@ -1,7 +1,5 @@
 """What the bounds and means of a release tell: by hand, and by linear programming."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from fractions import Fraction
@@ -19,6 +17,7 @@ from kanon.plan import Plan
 from kanon.release.common_classes import Release
 from kanon.release.views import ReleaseView
 from kanon.run import Run, prepare, run
+from support.plans import plan_content
 from support.random_tables import examples
 
 PATIENTS = pd.DataFrame(
@@ -33,13 +32,7 @@ PATIENTS = pd.DataFrame(
 def plan(columns, algorithm, k=3, **more) -> Plan:
     roles = {name: {"role": "quasi-identifier"} for name in columns}
     return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {**roles, "ill": {"role": "sensitive"}},
-            "algorithm": algorithm,
-            "privacy": [{"model": "k-anonymity", "k": k}],
-            **more,
-        }
+        plan_content({**roles, "ill": {"role": "sensitive"}}, k, algorithm) | more
     )
 
 

@@ -1,7 +1,5 @@
 """The record of releases: a line for each, before it leaves, and none of a cell or a column."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The check of a release, by hand, against the models themselves, and on what must not pass."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import date, datetime
@@ -29,6 +27,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
 from kanon.sources.missing import mark_missing
 from kanon.sources.reading import read_table
+from support.plans import qi
 from support.random_tables import examples
 
 COLUMNS = {
@@ -37,7 +36,7 @@ COLUMNS = {
     "ill": {"role": "sensitive"},
 }
 
-AGE = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+AGE = qi()
 K2 = {"model": "k-anonymity", "k": 2}
 
 
@@ -181,10 +180,7 @@ def test_mixed_types_are_told_apart_as_kanon_does(cells, dtype):
         (["\u0663"] * 4 + ["\u0663.0"] * 4, {"t": 0.2, "distance": "emd-equal"}),
         # 9 and 10 in the digits of Arabic: the second is the larger one.
         (["\u0669", "\u0661\u0660", "12", "12"] * 2, {"t": 0.2, "distance": "emd-ordered"}),
-        (
-            ["1.50", "1.5", "2", "2", "1.5", "1.50", "2", "2"],
-            {"t": 1, "distance": "emd-ordered"},
-        ),
+        (["1.50", "1.5", "2", "2", "1.5", "1.50", "2", "2"], {"t": 1, "distance": "emd-ordered"}),
     ],
 )
 def test_a_release_that_meets_its_plan_is_given_out(tmp_path, values, part):
@@ -271,9 +267,7 @@ def test_the_order_of_rows_does_not_matter(records, random):
     pd.testing.assert_frame_equal(released, kept)
 
 
-# --- what must not pass ---------------------------------------------------------------------
-
-
+# --- what must not pass -------------------------------------------------------------------------
 def test_an_identifier_is_no_part_of_a_release():
     (found,) = check_release(SIX.assign(name="Ana"), plan(K2))
     assert found.model == "columns" and not found.holds
@@ -324,11 +318,7 @@ def test_a_plan_that_keeps_suppressed_records_is_checked_where_there_are_none():
     assert check_release(SIX, plan(K2, suppressed="keep"))[0].holds
 
 
-KEPT = {
-    "name": {"role": "identifier", "pseudonym": True},
-    "age": AGE,
-    "ill": {"role": "sensitive"},
-}
+KEPT = {"name": {"role": "identifier", "pseudonym": True}, "age": AGE, "ill": {"role": "sensitive"}}
 BLANKED = pd.DataFrame(
     {
         "name": ["P_1", "P_2", "P_3", "P_4"],
@@ -458,7 +448,7 @@ def test_a_file_that_is_not_as_written_is_not_given_out(tmp_path, content):
 def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, texts, role):
     columns = {"age": ["x"] * 4, "n": pa.array([1, 1, most, None], kind)}
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    quasi = qi()
     asked = plan({"model": "k-anonymity", "k": 2}, columns={"age": quasi, "n": {"role": role}})
     read = read_table(tmp_path / "t.parquet").table
     from_pandas = pd.DataFrame({"age": ["x"] * 4, "n": columns["n"].to_pandas()})
@@ -484,14 +474,8 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
             Verdict("suppressed", "job", "", None, False),
             "'job' shows values in rows that are marked as suppressed",
         ),
-        (
-            Verdict("k-anonymity", "", "k = 2", None, True),
-            "k-anonymity (k = 2): no class is left",
-        ),
-        (
-            Verdict("k-anonymity", "", "k = 2", 3, True),
-            "k-anonymity (k = 2): 3 in the worst class",
-        ),
+        (Verdict("k-anonymity", "", "k = 2", None, True), "k-anonymity (k = 2): no class is left"),
+        (Verdict("k-anonymity", "", "k = 2", 3, True), "k-anonymity (k = 2): 3 in the worst class"),
     ],
 )
 def test_a_verdict_is_a_sentence_whatever_it_is_about(verdict, sentence):

@@ -1,7 +1,5 @@
 """What is asked of a release by what it is for, and the file that says so."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

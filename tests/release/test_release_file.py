@@ -1,7 +1,5 @@
 """The file of a release, as a stranger reads it: all that is missing there was counted as one."""
 
-from __future__ import annotations
-
 import io
 import json
 from decimal import Decimal
@@ -19,33 +17,25 @@ from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import FORMATS
 from kanon.sources.stored import open_stored
+from support.plans import plan_content, qi
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
 TWO_BLANKS = pd.DataFrame(
-    {
-        "age": ["30", "30", "40", "40", "50", "50"],
-        "ill": ["", "?", "", "?", "flu", "cold"],
-    }
+    {"age": ["30", "30", "40", "40", "50", "50"], "ill": ["", "?", "", "?", "flu", "cold"]}
 )
 """In the ages of 30 and 40 a blank and a marker: two values to who reads the cells as they are."""
 
 
 def content_of(**more):
-    return {
-        "version": 2,
-        "columns": {
-            "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "read": {"missing_markers": ["?"]},
-        "algorithm": {"name": "gaa"},
-        "privacy": [
-            {"model": "k-anonymity", "k": 2},
-            {"model": "distinct-l-diversity", "l": 2},
-        ],
-        **more,
-    }
+    return (
+        plan_content(
+            {"age": qi(), "ill": {"role": "sensitive"}},
+            models=[{"model": "distinct-l-diversity", "l": 2}],
+            read={"missing_markers": ["?"]},
+        )
+        | more
+    )
 
 
 def plan_of(**more):

@@ -1,7 +1,5 @@
 """A release that does not meet its plan is given out nowhere, whoever made the mistake."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a release may give away although it meets its models: by hand, by laws, by brute force."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 import warnings
@@ -29,6 +27,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemoryTable
 from kanon.sources.stored import StoredTable
 from support.engine_tables import put_in_engine
+from support.plans import make_plan, plan_content, qi
 from support.random_tables import examples
 
 NAMES = {
@@ -55,12 +54,9 @@ def released(frame, k=2, privacy=(), algorithm="gaa", plan=(), **roles):
         for column, role in roles.items()
     }
     plan = Plan.from_content(
-        {
-            "version": 2, "columns": columns, "algorithm": {"name": algorithm},
-            "privacy": [{"model": "k-anonymity", "k": k}, *privacy],
-            "read": {"missing": "as-value"}, **dict(plan),
-        }
-    )  # fmt: skip
+        plan_content(columns, k, algorithm, models=privacy, read={"missing": "as-value"})
+        | dict(plan)
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         done = run(plan, frame)
@@ -309,8 +305,7 @@ def test_the_records_of_homogeneous_classes_are_counted():
 def test_one_homogeneous_record_is_said_as_one():
     """The woman stands alone, as nothing is asked but that shares stay near the table's."""
     frame = pd.DataFrame({"x": ["F", "M", "M"], "ill": ["flu", "flu", "cold"]})
-    columns = {"x": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-               "ill": {"role": "sensitive"}}  # fmt: skip
+    columns = {"x": qi(), "ill": {"role": "sensitive"}}
     asked = {"model": "t-closeness", "t": 2, "distance": "norm1"}
     plan = {"version": 2, "columns": columns, "algorithm": {"name": "gaa"}, "privacy": [asked]}
     (remark,) = (one for one in run(Plan.from_content(plan), frame).remarks
@@ -628,14 +623,10 @@ def test_records_that_were_suppressed_before_are_remarked_on():
     table = pd.DataFrame(
         {"a": [*"xxyy", None, None], "b": [*"ppqq", None, None], "ill": ["flu"] * 6}
     )
-    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = Plan.from_content(
-        {
-            "version": 2, "algorithm": {"name": "gaa"}, "read": {"missing": "as-value"},
-            "columns": {"a": tree, "b": tree, "ill": {"role": "sensitive"}},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )  # fmt: skip
+    tree = qi()
+    plan = make_plan(
+        {"a": tree, "b": tree, "ill": {"role": "sensitive"}}, read={"missing": "as-value"}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [one.found for one in run(plan, table).remarks if one.kind == "suppressed-before"]

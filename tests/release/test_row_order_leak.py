@@ -1,7 +1,5 @@
 """What the order of the rows gives away: by hand, by laws, by brute force, and by pandas alone."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import warnings
@@ -28,6 +26,7 @@ from kanon.run import Run, prepare, run, run_prepared
 from kanon.schema import Role
 from kanon.sources.stored import StoredTable
 from support.engine_tables import put_in_engine
+from support.plans import make_plan, qi_with
 from support.random_tables import examples
 
 ADULT_TREES = Path(__file__).parents[2] / "hierarchies" / "adult"
@@ -35,16 +34,8 @@ ADULT_TREES = Path(__file__).parents[2] / "hierarchies" / "adult"
 
 def plan_of(order: str, k: int = 2, **columns: object) -> Plan:
     """A plan by role, or by hierarchy of a quasi-identifier, per column."""
-    content = {
-        name: {"role": of} if of in [*Role] else {"role": "quasi-identifier", "hierarchy": of}
-        for name, of in columns.items()
-    }
-    return Plan.from_content(
-        {
-            "version": 2, "columns": content, "algorithm": {"name": "gaa"}, "order": order,
-            "privacy": [{"model": "k-anonymity", "k": k}], "read": {"missing": "as-value"},
-        }
-    )  # fmt: skip
+    content = {name: {"role": of} if of in [*Role] else qi_with(of) for name, of in columns.items()}
+    return make_plan(content, k, order=order, read={"missing": "as-value"})
 
 
 def order_remarks_of(done: Run) -> dict[str, str]:

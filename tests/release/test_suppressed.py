@@ -1,7 +1,5 @@
 """Suppressed records: out of the release, or kept as blanked and marked rows."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 
@@ -28,6 +26,7 @@ from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.studio.widgets.tables import before_and_after
+from support.plans import plan_content, qi
 from support.random_tables import examples, problems
 from support.table_files import write_table
 
@@ -145,15 +144,17 @@ def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
     if suppressed == "dropped":
         given["sex"] = ["F", None, "F", "X"]
     columns = {name: {"role": "insensitive"} for name in LISTING} | {
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        "sex": qi(),
         "ill": {"role": "sensitive"},
     }
-    plan = {
-        "version": 2, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}],
-        "algorithm": {"name": "levels", "node": {"sex": 0}}, "suppression_limit": 0.5,
-        "suppressed": "leave-out" if suppressed == "dropped" else suppressed,
-        "read": {"missing": "drop-records"},
-    }  # fmt: skip
+    plan = plan_content(
+        columns,
+        2,
+        {"name": "levels", "node": {"sex": 0}},
+        suppression_limit=0.5,
+        suppressed="leave-out" if suppressed == "dropped" else suppressed,
+        read={"missing": "drop-records"},
+    )
     done = run(Plan.from_content(plan), given)
     found = done.released(index=True)
     assert list(found["ill"].cat.categories) == ["cold"]
@@ -255,19 +256,19 @@ PEOPLE = "name,age,sex,ill\nAnn,31,F,flu\nBob,32,F,cold\nCem,33,F,flu\nDee,90,M,
 
 
 def plan_of(**more) -> dict:
-    return {
-        "version": 2,
-        "columns": {
-            "name": {"role": "identifier"},
-            "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals",
-                                                              "widths": [10]}},
-            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "algorithm": {"name": "datafly"},
-        "privacy": [{"model": "k-anonymity", "k": 3}],
-        **more,
-    }  # fmt: skip
+    return (
+        plan_content(
+            {
+                "name": {"role": "identifier"},
+                "age": qi("intervals", widths=[10]),
+                "sex": qi(),
+                "ill": {"role": "sensitive"},
+            },
+            3,
+            "datafly",
+        )
+        | more
+    )
 
 
 def test_a_plan_keeps_suppressed_records(tmp_path, monkeypatch, capsys):

@@ -1,7 +1,5 @@
 """The archive of a release: what is in it and what is not, and the script that a recipient runs."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import io
@@ -33,6 +31,7 @@ from kanon.sources.formats import FORMATS
 from kanon.sources.text_form import FOR_EXCEL, PLAIN, TextForm
 from kanon.sources.writing import table_bytes
 from support.people_plans import PEOPLE, plan_with
+from support.plans import make_plan
 from support.random_tables import examples
 from support.table_files import write_table
 
@@ -41,12 +40,7 @@ exec(compile(write_check(), "check.py", "exec"), SCRIPT.__dict__)
 
 DAY = datetime.date(2026, 1, 31)
 MEMBERS = ["released.csv", "plan.json", "report.html", "check.py", "README.txt", "SHA256SUMS"]
-SENSITIVE = {
-    "privacy": [
-        {"model": "k-anonymity", "k": 2},
-        {"model": "t-closeness", "t": 1.5},
-    ]
-}
+SENSITIVE = {"privacy": [{"model": "k-anonymity", "k": 2}, {"model": "t-closeness", "t": 1.5}]}
 GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"]}]}
 
 
@@ -291,12 +285,7 @@ def test_a_model_that_accepts_too_much_is_found_out_by_both_checks(part, monkeyp
     table = pd.DataFrame({"age": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "gout"]})
     columns = {"age": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}}
     columns["age"]["hierarchy"] = {"build": "suppression"}
-    plan = Plan.from_content(
-        {
-            "version": 2, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}, part],
-            "algorithm": {"name": "levels", "node": {"age": 0}},
-        }
-    )  # fmt: skip
+    plan = make_plan(columns, 2, {"name": "levels", "node": {"age": 0}}, models=[part])
     wrong = lambda self, classes: np.ones(classes.n_classes, dtype=bool)  # noqa: E731
     monkeypatch.setattr(type(plan.models[1]), "holds_each", wrong)
     assert [one.holds for one in run(plan, table).verdicts] == [True, False]

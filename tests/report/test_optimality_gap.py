@@ -1,7 +1,5 @@
 """How far a release is at most from the least possible: the figure, and what is said of it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -19,6 +17,7 @@ from kanon.plan import Plan
 from kanon.report.optimality_gap import OptimalityGap, bound_found_soon, bound_of, why_no_bound
 from kanon.run import finished, prepare, run
 from support.people_plans import PEOPLE, plan_with
+from support.plans import qi
 from support.random_tables import examples, plans, problems
 
 PATHS = {
@@ -173,14 +172,11 @@ def test_special_cases_have_sentences_of_their_own(lost, least, said):
 
 
 def test_an_original_table_that_is_k_anonymous_loses_the_least():
-    _, gap = people_gap(privacy=[{"model": "k-anonymity", "k": 2}], columns={
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "disease": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    })  # fmt: skip
+    _, gap = people_gap(
+        privacy=[{"model": "k-anonymity", "k": 2}], columns={"sex": qi(), "disease": qi()}
+    )
     assert gap.lost and gap.at_most
-    _, gap = people_gap(columns={
-        "disease": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    })  # fmt: skip
+    _, gap = people_gap(columns={"disease": qi()})
     assert "not known" not in gap.explanation
     assert gap.reached and gap.sentence.endswith(
         "it loses 0.00 %, as NCP counts, the least possible."
@@ -218,7 +214,7 @@ def test_a_lattice_that_is_too_large_is_refused_without_advice_about_algorithms(
     """Twenty-four columns of two levels: 2 to the 24th nodes."""
     columns = [f"c{place}" for place in range(24)]
     table = pd.DataFrame([["a"] * 24, ["b"] * 24] * 3, columns=columns)
-    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    tree = qi()
     plan = Plan.from_content(plan_with(columns=dict.fromkeys(columns, tree)))
     prepared = prepare(plan, table)
     with pytest.raises(

@@ -1,7 +1,5 @@
 """What is published follows from the released file: with the same release it is the same."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np
@@ -19,6 +17,7 @@ from kanon.report.released_file import file_of
 from kanon.report.rendering import numbers_json, rendered
 from kanon.report.words import FIGURES
 from kanon.run import prepare, run_prepared
+from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
 
 DAY = datetime.date(2026, 1, 31)
@@ -48,11 +47,8 @@ def two_tables():
 @pytest.mark.parametrize("names", [(), ("records", "suppressed", "algorithm")])
 def test_tables_of_which_nothing_is_shown_are_published_alike(names, monkeypatch):
     monkeypatch.setattr("kanon.report.scripts.LIBRARY", "")
-    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = {
-        "version": 2, "columns": {"job": quasi, "zip": quasi}, "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 14}],
-    }  # fmt: skip
+    quasi = qi()
+    plan = plan_content({"job": quasi, "zip": quasi}, 14)
     done = [release_of(plan, table) for table in two_tables()]
     assert done[0].released().equals(done[1].released())
     assert set(done[0].released().stack()) == {"*"}
@@ -64,12 +60,15 @@ def test_tables_of_which_nothing_is_shown_are_published_alike(names, monkeypatch
 
 
 def test_every_figure_has_a_value_of_its_own():
-    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-    plan = {
-        "version": 2, "columns": {"job": quasi, "who": {"role": "identifier"}}, "person": "who",
-        "algorithm": {"name": "levels", "node": {"job": 0}, "seed": 5}, "suppression_limit": 1.0,
-        "privacy": [{"model": "k-anonymity", "k": 2}], "read": {"missing": "drop-records"},
-    }  # fmt: skip
+    quasi = qi()
+    plan = plan_content(
+        {"job": quasi, "who": {"role": "identifier"}},
+        2,
+        {"name": "levels", "node": {"job": 0}, "seed": 5},
+        person="who",
+        suppression_limit=1.0,
+        read={"missing": "drop-records"},
+    )
     table = pd.DataFrame({"job": ["a", "a", "a", "b", None], "who": [1, 2, 2, 3, 4]})
     figures = figures_of(release_of(plan, table))
     assert set(figures) == set(FIGURES)
@@ -136,18 +135,17 @@ def tables_and_plans(draw):
         {"name": "levels", "node": levels}, {"name": "gaa"}, {"name": "datafly"},
         {"name": "mondrian"},
     ]))  # fmt: skip
-    plan = {
-        "version": 2,
-        "columns": {
-            **{name: {"role": "quasi-identifier", "hierarchy": BUILT[name]} for name in quasi},
+    plan = plan_content(
+        {
+            **{name: qi_with(BUILT[name]) for name in quasi},
             "ill": {"role": "sensitive"},
             "who": {"role": "identifier"},
         },
-        "algorithm": algorithm,
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "read": {"missing": "drop-records"},
-        "suppressed": draw(st.sampled_from(["leave-out", "keep"])),
-    }
+        2,
+        algorithm,
+        read={"missing": "drop-records"},
+        suppressed=draw(st.sampled_from(["leave-out", "keep"])),
+    )
     if algorithm["name"] in ("levels", "datafly"):
         plan["suppression_limit"] = {"records": n}
     else:

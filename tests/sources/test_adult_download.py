@@ -1,7 +1,5 @@
 """The download of the Adult table, against a server of our own."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import socket

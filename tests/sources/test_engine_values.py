@@ -1,7 +1,5 @@
 """What engines take for something else: cells of other types, folders, names, zones, cases."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import sqlite3
@@ -23,21 +21,14 @@ from kanon.sources.engines import duckdb as embedded
 from kanon.sources.opening import open_address
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.stored_source import StoredSource
+from support.plans import make_plan, plan_content, qi
 
-QUASI = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+QUASI = qi()
 AS_IT_IS = {"role": "insensitive"}
 
 
 def plan_with(k: int = 2, **columns: object) -> Plan:
-    return Plan.from_content(
-        {
-            "version": 2,
-            "columns": columns,
-            "algorithm": {"name": "datafly"},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-            "suppression_limit": 0,
-        }
-    )
+    return make_plan(columns, k, "datafly", suppression_limit=0)
 
 
 def released(table: StoredTable, path: Path, **columns: object) -> list[dict]:
@@ -294,14 +285,13 @@ def test_no_type_of_a_release_lists_values_of_suppressed_records(tmp_path, name,
         "INSERT INTO people VALUES ('SECRETAGE', 'SECRETJOB', 'SECRET''s, note')",
         *2 * ["INSERT INTO people VALUES ('34', 'baker', 'x'), ('35', 'baker', 'y')"],
     )
-    plan = {
-        "version": 2,
-        "columns": {"age": QUASI, "job": QUASI, "note": AS_IT_IS},
-        "algorithm": {"name": "levels", "node": {"age": 0, "job": 0}},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-        "suppression_limit": 0.5,
-        "suppressed": suppressed,
-    }
+    plan = plan_content(
+        {"age": QUASI, "job": QUASI, "note": AS_IT_IS},
+        2,
+        {"name": "levels", "node": {"age": 0, "job": 0}},
+        suppression_limit=0.5,
+        suppressed=suppressed,
+    )
     table = open_stored(address)
     assert table.values("note").texts == ["SECRET's, note", "x", "y"]
     target = Address(str(tmp_path / name), "released" if name.endswith("duckdb") else None)

@@ -1,7 +1,5 @@
 """Broken files, plans and edits: an answer or one sentence, never anything else."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """The order in which rows leave: by what they show, whatever order they came in."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """The sample tables and hierarchies, read with the csv and json modules alone, without kanon."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import json
@@ -208,9 +206,7 @@ def test_groups_of_adult_as_documented() -> None:
         assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
 
 
-# The tables
-
-
+# --- The tables ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in ADULT_FILES])
 def test_every_value_is_a_leaf_of_its_tree(name: str) -> None:
     table, file = name.split("/")
@@ -274,9 +270,7 @@ def test_voters_is_what_is_promised() -> None:
     assert f"{distinct_tuples:,} distinct tuples" in README.read_text("utf-8")
 
 
-# The generator
-
-
+# --- The generator ------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate_samples", SAMPLES / "generate.py")

@@ -1,7 +1,5 @@
 """Sheets as people make them: formats of codes, long numbers, two header rows, totals and notes."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile
@@ -40,9 +38,7 @@ def rewritten(content, part, change):
     return out.getvalue()
 
 
-# --- formats of codes ------------------------------------------------------------------------
-
-
+# --- formats of codes ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("number", "code", "shown"),
     [
@@ -106,9 +102,7 @@ def test_entities_in_the_styles_of_a_sheet_are_refused():
         read_table(bad, "t.xlsx")
 
 
-# --- long numbers ----------------------------------------------------------------------------
-
-
+# --- long numbers -------------------------------------------------------------------------------
 @pytest.mark.parametrize("texts", [
     ["9007199254740992", "9007199254740993", "9007199254740994"],
     ["12345678901234567891", "12345678901234567892", "7"],
@@ -156,8 +150,7 @@ def test_numbers_that_may_have_lost_digits_are_said(content, name, is_said):
     assert all("'id'" in sentence and "'n'" not in sentence for sentence in said)
 
 
-# --- two header rows -------------------------------------------------------------------------
-
+# --- two header rows ----------------------------------------------------------------------------
 PEOPLE = [["Ana", 30, 60], ["Ben", 41, 80], ["Eve", 19, 55]]
 
 
@@ -215,8 +208,7 @@ def test_texts_alone_have_no_second_header():
     assert len(read_table(sheet(*rows), "t.xlsx").table) == 3
 
 
-# --- totals and notes ------------------------------------------------------------------------
-
+# --- totals and notes ---------------------------------------------------------------------------
 NOTE = ["Source: ward 3", None, None]
 
 

@@ -1,7 +1,5 @@
 """The smallest sets of columns that single records or persons out: by hand, laws, brute force."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from itertools import combinations, product
@@ -21,6 +19,7 @@ from kanon.sources.reading import read_table
 from kanon.sources.singling_out import Contribution, SmallestSet, singling_out
 from kanon.sources.stored import open_stored
 from support.paths import ROOT
+from support.plans import plan_content, qi
 from support.random_tables import examples
 
 
@@ -331,16 +330,9 @@ def test_what_an_engine_cannot_group_by_is_said(stored):
 
 
 # --- the command ----------------------------------------------------------------------------
-PLAN = {
-    "version": 2,
-    "columns": {
-        "name": {"role": "identifier"},
-        "race": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "disease": {"role": "sensitive"},
-    },
-    "algorithm": {"name": "gaa"},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+PLAN = plan_content(
+    {"name": {"role": "identifier"}, "race": qi(), "disease": {"role": "sensitive"}}
+)
 ANIMALS = str(ROOT / "sample_data" / "animals-m23.csv")
 FIND = ("quasi-identifiers", "--table")
 
@@ -379,11 +371,7 @@ def test_the_command_counts_persons(tmp_path, capsys):
     (tmp_path / "visits.csv").write_text(rows, "utf-8")
     plan = {
         **PLAN,
-        "columns": {
-            "who": {"role": "identifier"},
-            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "town": {"role": "insensitive"},
-        },
+        "columns": {"who": {"role": "identifier"}, "sex": qi(), "town": {"role": "insensitive"}},
         "person": "who",
     }
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")

@@ -1,7 +1,5 @@
 """Spark on a cluster: a master and two workers of this machine, one of which may be killed."""
 
-from __future__ import annotations
-
 import gc
 import os
 import time

@@ -1,7 +1,5 @@
 """Spark on this machine: tables that it keeps, work on their parts, and what becomes of both."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import time
@@ -53,6 +51,16 @@ def test_what_is_kept_is_what_the_expression_yields(table):
     table.check_nothing_is_left()
 
 
+def test_a_column_name_twice_is_refused(spark, tmp_path):
+    """It would be called name_1, and pass through."""
+    names = ["name", "age", "name"]
+    table = pyarrow.Table.from_arrays([pyarrow.array(["Ana"])] * 3, names=names)
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="has more than one column called 'name'"):
+        opened(tmp_path / "t.parquet")
+
+
+@pytest.mark.nightly
 def test_what_is_kept_twice_is_dropped_twice(table):
     workspace = table.rows.workspace
     one, other = (workspace.keep(table.rows.expression, no_progress, "Keeping") for _ in range(2))
@@ -90,6 +98,7 @@ def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 def test_work_gets_the_columns_as_they_are_fetched(table):
     workspace = table.rows.workspace
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
@@ -109,9 +118,14 @@ def test_work_gets_the_columns_as_they_are_fetched(table):
 @pytest.mark.parametrize(
     ("work", "kind", "sentence"),
     [
-        (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
         (failing, TableError, r"^The engine could not go on with 'people.parquet' \(\w+\)\.$"),
-        (ending, TableError, r"lost too often.*spark\.executor\.memory"),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in (
+                (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
+                (ending, TableError, r"lost too often.*spark\.executor\.memory"),
+            )
+        ),
     ],
 )
 def test_what_work_raises_is_said_without_cells(table, work, kind, sentence):
@@ -123,7 +137,9 @@ def test_what_work_raises_is_said_without_cells(table, work, kind, sentence):
     table.check_nothing_is_left()
 
 
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, Unsatisfiable("enough")])
+@pytest.mark.parametrize(
+    "raised", [pytest.param(KeyboardInterrupt, marks=pytest.mark.nightly), Unsatisfiable("enough")]
+)
 def test_work_that_is_cancelled_ends_and_leaves_nothing(table, tmp_path, raised):
     workspace, started = table.rows.workspace, tmp_path / "started"
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
@@ -159,6 +175,7 @@ def test_what_is_cancelled_before_it_is_kept_is_not_kept(table, tmp_path):
     assert list(tmp_path.glob("released/**/*.parquet")) == []
 
 
+@pytest.mark.nightly
 def test_how_much_of_a_release_is_written_is_told(table, tmp_path):
     told: list[float] = []
 

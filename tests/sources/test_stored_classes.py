@@ -1,7 +1,5 @@
 """More classes than come here: the engine counts, merges and releases as is done in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +18,7 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import TableConnection
 from kanon.stored_classes import StoredClasses
 from support.engine_tables import put_in_engine
+from support.plans import make_plan, plan_content, qi
 from support.stored_people import MOST, NOT_COUNTED, PEOPLE, check_same, plan_of, rows_of
 
 
@@ -47,12 +46,12 @@ NODE = {"age": 2, "town": 3, "sex": 1}
 
 NIGHTLY = [pytest.mark.nightly]
 ENGINES = ["duckdb", pytest.param("other", marks=NIGHTLY)]  # SQLite is slow at joins
+IN_GATE = {("levels", "duckdb"), ("ola", "duckdb"), ("flash", "other")}
 
 
 @pytest.mark.parametrize(("name", "engine"), [
-    *((name, "duckdb") for name in FULL_DOMAIN),
-    *(pytest.param(name, "other", marks=[] if name == "flash" else NIGHTLY)
-      for name in FULL_DOMAIN),
+    pytest.param(name, engine, marks=[] if (name, engine) in IN_GATE else NIGHTLY)
+    for name in FULL_DOMAIN for engine in ("duckdb", "other")
 ])  # fmt: skip
 def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine):
     algorithm = {"name": name, **({"node": NODE} if name == "levels" else {})}
@@ -62,9 +61,9 @@ def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine
 
 
 @pytest.mark.parametrize(("name", "suppressed"), [
-    pytest.param(name, suppressed, marks=[] if name in ("datafly", "optimal") else NIGHTLY)
+    pytest.param(name, how, marks=[] if (name, how) == ("datafly", "keep") else NIGHTLY)
     for name in FULL_DOMAIN if name not in ("levels", "mingen")
-    for suppressed in ("leave-out", "keep")
+    for how in ("leave-out", "keep")
 ])  # fmt: skip
 def test_records_are_suppressed_as_in_memory(stored, tmp_path, name, suppressed):
     plan = plan_of({"name": name}, suppression_limit={"records": 100}, suppressed=suppressed)
@@ -77,7 +76,8 @@ DIVERSE = ({"model": "distinct-l-diversity", "l": 3, "column": "ill"},)
 
 
 @pytest.mark.parametrize("algorithm", [
-    {"name": "flash"}, {"name": "datafly"}, {"name": "gaa", "parts": "4"},
+    {"name": "flash"}, pytest.param({"name": "datafly"}, marks=NIGHTLY),
+    pytest.param({"name": "gaa", "parts": "4"}, marks=NIGHTLY),
 ], ids=lambda one: one["name"])  # fmt: skip
 def test_other_models_hold_as_well(stored, tmp_path, algorithm):
     plan = plan_of(algorithm, models=DIVERSE)
@@ -86,7 +86,8 @@ def test_other_models_hold_as_well(stored, tmp_path, algorithm):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("k", [3, 60], ids=["in the parts alone", "and then together"])
+@pytest.mark.parametrize("k", [pytest.param(3, marks=NIGHTLY, id="in the parts alone"),
+                               pytest.param(60, id="and then together")])  # fmt: skip
 def test_parts_are_merged_to_the_same_classes(stored, tmp_path, engine, k):
     plan = plan_of({"name": "gaa", "parts": "4"}, k)
     ours = run(plan, PEOPLE)
@@ -106,20 +107,7 @@ def test_tuples_of_several_numbers(stored, tmp_path, algorithm):
     """Twenty columns of thirteen nodes: a tuple does not fit into one whole number."""
     draw = np.random.default_rng(1)
     frame = pd.DataFrame({f"q{j}": draw.integers(0, 10, 1200).astype(str) for j in range(20)})
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                name: {
-                    "role": "quasi-identifier",
-                    "hierarchy": {"build": "intervals", "widths": [5]},
-                }
-                for name in frame
-            },
-            "algorithm": algorithm,
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
+    plan = make_plan({name: qi("intervals", widths=[5]) for name in frame}, 2, algorithm)
     ours = run(plan, frame)
     check_same(run(plan, stored("duckdb", frame)), ours, tmp_path / "out")
 
@@ -131,17 +119,9 @@ def test_a_part_is_cut_where_it_is_cut_in_memory(stored):
     groups = {f"g{i}": texts[i::8] for i in range(8)}
     frame = pd.DataFrame({"town": draw.choice(texts, 2000), "sex": draw.choice(["F", "M"], 2000)})
     levels = [groups, {"a": ["g0", "g1", "g2"], "b": [f"g{i}" for i in range(3, 8)]}]
-    content = {
-        "version": 2,
-        "columns": {
-            "town": {
-                "role": "quasi-identifier", "hierarchy": {"build": "groups", "levels": levels},
-            },
-            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        },
-        "algorithm": {"name": "gaa", "parts": "8"},
-        "privacy": [{"model": "k-anonymity", "k": 2}],
-    }  # fmt: skip
+    content = plan_content(
+        {"town": qi("groups", levels=levels), "sex": qi()}, 2, {"name": "gaa", "parts": "8"}
+    )
     plan = Plan.from_content(content)
     ours = prepare(plan, frame)
     part_of = partition(ours.classes, ours.task().potentials, 8, 10)
@@ -187,6 +167,7 @@ def test_a_release_of_more_classes_than_come_here(stored, tmp_path):
     assert sorted(rows_of(released)) == sorted(rows_of(ours.released()[list(released.columns)]))
 
 
+@pytest.mark.nightly
 def test_nothing_is_kept_of_what_a_search_gave_up(stored):
     table = stored("duckdb")
     for _ in range(3):

@@ -1,17 +1,15 @@
 """All full-domain searches, on three tables, in three engines: the node that is found in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from kanon.plan import Plan
 from kanon.run import run
 from support.engine_tables import put_in_engine
 from support.paths import ROOT
+from support.plans import make_plan, qi_with
 from support.spark import quick_spark
 from support.stored_people import check_same
 
@@ -53,18 +51,12 @@ def test_all_searches_find_in_an_engine_what_they_find_in_memory(
     frame, trees = tables[name]
     for number, search in enumerate(SEARCHES):
         limits(classes=10_000_000)
-        plan = Plan.from_content(
-            {
-                "version": 2,
-                "columns": {
-                    column: {"role": "quasi-identifier", "hierarchy": path}
-                    for column, path in trees.items()
-                },
-                "algorithm": {"name": search},
-                "read": {"missing": "as-value"},
-                "privacy": [{"model": "k-anonymity", "k": 5}],
-                "suppression_limit": {"records": len(frame) // 100},
-            }
+        plan = make_plan(
+            {column: qi_with(path) for column, path in trees.items()},
+            5,
+            search,
+            read={"missing": "as-value"},
+            suppression_limit={"records": len(frame) // 100},
         )
         ours = run(plan, frame)
         # All but the smallest tables stay in the engine.

@@ -1,7 +1,5 @@
 """Files as strangers write them: each is read as a person reads it, or refused with the way out."""
 
-from __future__ import annotations
-
 import io
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What kanon suggests for a new table: roles by name and values, hierarchies by values."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -14,53 +12,28 @@ from kanon.sources.coverage import counted_column
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session.choices import start_with
 
+NAMES = {
+    Role.IDENTIFIER: [
+        "Name", "e-mail", "customerId", "Vorname", "Patient", "PatientID", "patient number",
+        "Kundennummer", "employee name",
+    ],
+    Role.QUASI_IDENTIFIER: [
+        "date_of_birth", "YearOfBirth", "Postal code", "Gender", "marital-status", "Alter", "PLZ",
+        "Geburtsdatum", "Code postal", "Patient Age", "Age of patients", "Patientenalter",
+        "country name", "Sex2", "<b>age</b>",
+    ],
+    Role.SENSITIVE: [
+        "Diagnosis", "Diagnose", "salary-class", "icd10", "icd9", "ICD-10 code", "ICD10Code",
+        "diag_2", "Hauptdiagnose", "Customer Income", "nom de la maladie",
+    ],
+    Role.INSENSITIVE: [
+        "Patient Weight", "number of patients", "pathology", "remark", "widget", "coverage", "",
+    ],
+}  # fmt: skip
+
 
 @pytest.mark.parametrize(
-    ("name", "role"),
-    [
-        ("Name", Role.IDENTIFIER),
-        ("e-mail", Role.IDENTIFIER),
-        ("customerId", Role.IDENTIFIER),
-        ("date_of_birth", Role.QUASI_IDENTIFIER),
-        ("YearOfBirth", Role.QUASI_IDENTIFIER),
-        ("Postal code", Role.QUASI_IDENTIFIER),
-        ("Gender", Role.QUASI_IDENTIFIER),
-        ("marital-status", Role.QUASI_IDENTIFIER),
-        ("Diagnosis", Role.SENSITIVE),
-        ("Alter", Role.QUASI_IDENTIFIER),
-        ("PLZ", Role.QUASI_IDENTIFIER),
-        ("Geburtsdatum", Role.QUASI_IDENTIFIER),
-        ("Vorname", Role.IDENTIFIER),
-        ("Diagnose", Role.SENSITIVE),
-        ("Code postal", Role.QUASI_IDENTIFIER),
-        ("salary-class", Role.SENSITIVE),
-        ("Patient Age", Role.QUASI_IDENTIFIER),
-        ("Age of patients", Role.QUASI_IDENTIFIER),
-        ("Patientenalter", Role.QUASI_IDENTIFIER),
-        ("country name", Role.QUASI_IDENTIFIER),
-        ("Sex2", Role.QUASI_IDENTIFIER),
-        ("Patient", Role.IDENTIFIER),
-        ("PatientID", Role.IDENTIFIER),
-        ("patient number", Role.IDENTIFIER),
-        ("Kundennummer", Role.IDENTIFIER),
-        ("employee name", Role.IDENTIFIER),
-        ("icd10", Role.SENSITIVE),
-        ("icd9", Role.SENSITIVE),
-        ("ICD-10 code", Role.SENSITIVE),
-        ("ICD10Code", Role.SENSITIVE),
-        ("diag_2", Role.SENSITIVE),
-        ("Hauptdiagnose", Role.SENSITIVE),
-        ("Customer Income", Role.SENSITIVE),
-        ("nom de la maladie", Role.SENSITIVE),
-        ("Patient Weight", Role.INSENSITIVE),
-        ("number of patients", Role.INSENSITIVE),
-        ("pathology", Role.INSENSITIVE),
-        ("remark", Role.INSENSITIVE),
-        ("widget", Role.INSENSITIVE),
-        ("coverage", Role.INSENSITIVE),
-        ("<b>age</b>", Role.QUASI_IDENTIFIER),
-        ("", Role.INSENSITIVE),
-    ],
+    ("name", "role"), [(name, role) for role, names in NAMES.items() for name in names]
 )
 def test_a_role_is_suggested_by_the_words_of_a_name(name, role):
     table = pd.DataFrame({name: ["x", "x", "y"]})

@@ -1,7 +1,5 @@
 """Writing tables: what is written is what is read again."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import io
@@ -25,6 +23,7 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
 from kanon.sources.writing import table_bytes, why_not, write_whole
+from support.random_tables import examples
 from support.table_files import write_table
 
 # No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).
@@ -53,6 +52,7 @@ def cells(table: pd.DataFrame) -> list[list[object]]:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+@examples(100)
 @given(rows=TABLES)
 @example(rows=[["a", " x"], ["b", " y"]])
 @example(rows=[[None, "a"], ["b", None]])
@@ -69,6 +69,7 @@ def test_text_comes_back_as_it_was(kind, rows):
     assert cells(again(table, kind)) == rows
 
 
+@examples(100)
 @given(rows=TABLES, separator=st.sampled_from(",;|\t: "), mark=st.booleans(), crlf=st.booleans())
 def test_every_separator_mark_and_line_end(rows, separator, mark, crlf):
     table = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype="str")

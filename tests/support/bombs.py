@@ -5,8 +5,6 @@ one process, and prints per bomb how it was refused, by how many megabytes the p
 and how many seconds that took.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
@@ -285,7 +283,7 @@ def _hierarchies() -> dict[str, Callable[[], bytes]]:
         "many tags.graphml": lambda: b"<graphml><graph>" + b"<a/>" * 2_000_000,
         "deep.graphml": lambda: b"<a>" * 300_000,
         "many edges.json": lambda: b'{"nodes":[{"id":"*"}],"edges":[' + b"{}," * 200_000 + b"{}]}",
-        "one long line.csv": lambda: ";".join(map(str, range(200_000))).encode(),
+        "one long line.csv": lambda: ";".join(map(str, range(60_000))).encode(),
         "too large.csv": lambda: zeros,
     }
 

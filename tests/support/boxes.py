@@ -1,7 +1,5 @@
 """Where the texts of a drawing stand in a window: which cover each other, and which are cut."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The command line in a folder with a table, a plan and a hierarchy."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kanon.cli.main import main
+from support.plans import plan_content, qi, qi_with
 
 TABLE = """name;age;sex;disease
 Ana;31;F;flu
@@ -20,17 +19,16 @@ Zoe;31;F;cold
 """
 
 
-PLAN = {
-    "version": 2,
-    "columns": {
+PLAN = plan_content(
+    {
         "name": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
-        "sex": {"role": "quasi-identifier", "hierarchy": "sex.csv"},
+        "age": qi("intervals", widths=[10]),
+        "sex": qi_with("sex.csv"),
         "disease": {"role": "sensitive"},
     },
-    "algorithm": {"name": "gaa", "metric": "ncp"},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+    2,
+    {"name": "gaa", "metric": "ncp"},
+)
 
 
 RELEASED = [

@@ -1,7 +1,5 @@
 """Tables put where an engine reads them."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Exercise sets and answers to them."""
 
-from __future__ import annotations
-
 import json
 
 from kanon.teaching.answers import AnswerChange, Answers

@@ -4,8 +4,6 @@ Somebody has one record per stay. Dates are German, numbers have a decimal comma
 hand, missing cells come in three spellings, and the workbook opens with a cover sheet.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from datetime import date, timedelta

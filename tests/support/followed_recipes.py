@@ -1,8 +1,6 @@
 """What holds where docs/contribute/adding.md was followed: in a copy, by
 tests/docs/test_contributing.py."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -27,29 +25,14 @@ from kanon.run import run
 from kanon.sources.reading import read_table
 from kanon.studio.widgets.how import formula
 from kanon.teaching.glossary import glossary
+from support import dashboard
 from support.browser import QUESTIONS
-from support.dashboard import (
-    ANONYMISE,
-    COMPARE,
-    METRICS_PAGE,
-    frame_metric,
-    go,
-    press,
-    settled,
-    told_to_cursor,
-    work,
-)
+from support.plans import plan_content, qi
 from support.random_tables import PlainTree
 
-PLAN = {
-    "version": 2,
-    "columns": {
-        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    },
-    "algorithm": {"name": "gaa", "metric": "pairs"},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+PLAN = plan_content(
+    {"age": qi("intervals", widths=[10]), "sex": qi()}, 2, {"name": "gaa", "metric": "pairs"}
+)
 TABLE = pd.DataFrame({"age": [31, 34, 38, 52, 57, 31], "sex": ["F", "F", "F", "M", "F", "F"]})
 
 
@@ -179,25 +162,27 @@ def options(at, key):
 
 def test_followed_parts_are_on_the_pages(start):
     at = start()
-    assert "Pairs" in options(at, frame_metric(at))
+    assert "Pairs" in options(at, dashboard.frame_metric(at))
     assert "Everything at the root — full-domain" in options(at, "run-algorithm")
-    assert "Pairs" in options(go(at, METRICS_PAGE), "costs-first")
+    assert "Pairs" in options(dashboard.go(at, dashboard.METRICS_PAGE), "costs-first")
     assert "lost pairs / all pairs" in options(at, "compose-intermediate")
-    go(at, COMPARE)
+    dashboard.go(at, dashboard.COMPARE)
     assert "Pairs" in options(at, "compare-metrics")
     at.button_group(key="compare-metrics").set_value(["ncp", "pairs"])
-    settled(press(go(at), "Compare"))
-    kind = f"board-{work(at).version}-0-kind"
+    dashboard.settled(dashboard.press(dashboard.go(at), "Compare"))
+    kind = f"board-{dashboard.work(at).version}-0-kind"
     assert "Changed records" in options(at, kind)
     at.selectbox(key=kind).set_value("Changed records")
-    settled(go(at))  # it is no running sum, so it is measured now that it is asked for
-    panel = told_to_cursor(at)["panels"][0]
+    dashboard.settled(
+        dashboard.go(at)
+    )  # it is no running sum, so it is measured now that it is asked for
+    panel = dashboard.told_to_cursor(at)["panels"][0]
     assert panel["title"] == "Changed records" and len(panel["lines"]) == 2
-    settled(press(go(at, ANONYMISE), "Anonymise"))
-    go(at, "pages/utility.py")
+    dashboard.settled(dashboard.press(dashboard.go(at, dashboard.ANONYMISE), "Anonymise"))
+    dashboard.go(at, "pages/utility.py")
     (table,) = (one.value for one in at.dataframe if "Measure" in one.value)
     assert "Changed records" in set(table["Measure"])
-    go(at, "pages/sizes.py")
+    dashboard.go(at, "pages/sizes.py")
     assert at.title[0].value == "How large is each class?" == QUESTIONS["Sizes"]
     (chart,) = at.get("plotly_chart")
     assert "Classes of " in chart.proto.spec

@@ -1,7 +1,5 @@
 """A synthetic column of job titles as people type them: 470 spellings of 147 titles."""
 
-from __future__ import annotations
-
 import random
 import string
 

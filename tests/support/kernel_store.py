@@ -3,8 +3,6 @@
 Numba's files hold for the same sources, Python, Numba and processor; a folder per hash of these.
 """
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Random trees with labels that are hard to write down."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from kanon.base.values import canonical_text

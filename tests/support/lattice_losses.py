@@ -1,7 +1,5 @@
 """Losses of lattice searches from potentials."""
 
-from __future__ import annotations
-
 from kanon.algorithms.task import Task
 from support.random_tables import Problem
 

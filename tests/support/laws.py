@@ -1,7 +1,5 @@
 """What holds for every algorithm that releases ranges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The small tables of the lessons, random ones too, and their l and t."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import Counter
@@ -20,10 +18,7 @@ from kanon.sensitive import Sensitive
 from kanon.teaching.lesson import Choice
 from kanon.teaching.presets import preset_table
 from support.paths import ROOT
-from support.random_tables import (
-    PlainTree,
-    Problem,
-)
+from support.random_tables import PlainTree, Problem
 
 ILL = ("cold", "flu", "gout")
 

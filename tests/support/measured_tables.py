@@ -1,7 +1,5 @@
 """Tables, recodings and the values of measures worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

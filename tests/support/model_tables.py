@@ -1,7 +1,5 @@
 """Random tables with sensitive columns, models about them, and a plain check of each."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

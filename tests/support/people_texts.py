@@ -1,7 +1,5 @@
 """The people as text, and as a table of every engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +9,7 @@ from kanon.plan import Plan
 from kanon.sources.addresses import Address
 from kanon.sources.missing import mark_missing
 from kanon.sources.stored import StoredTable, open_stored
+from support.plans import plan_content, qi
 
 AS_WRITTEN = pd.DataFrame(
     {
@@ -32,8 +31,8 @@ PASSED = {"role": "insensitive"}
 TEXT_ROLES = {
     "note": PASSED,
     "name": {"role": "identifier", "pseudonym": True},
-    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
-    "zip": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    "age": qi("intervals", widths=[10, 40]),
+    "zip": qi(),
     "ill": {"role": "sensitive"},
 }
 
@@ -45,10 +44,7 @@ DATAFLY = {"name": "datafly"}
 
 
 def plan_of(roles: dict, algorithm: dict, missing: str, suppressed: str, k: int = 2) -> Plan:
-    content = {
-        "version": 2, "columns": roles, "algorithm": algorithm, "read": {"missing": missing},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    }  # fmt: skip
+    content = plan_content(roles, k, algorithm, read={"missing": missing})
     if algorithm is DATAFLY:
         content |= {"suppression_limit": {"records": 6}, "suppressed": suppressed}
     return Plan.from_content(content)

@@ -4,8 +4,6 @@ No answer is computed with kanon: a :class:`PlainTree` is a dict from each node 
 its answers are the definitions written out, in exact fractions. The tests compare kanon with them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter
@@ -17,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -24,22 +23,33 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, metric_named
+from support.plans import plan_content, qi_with
 
 SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
 COMPOSED = ("levels x w1", "levels x w2", "harmonic-levels x w2", "leaves x none")
 
 
-def examples(number: int) -> settings:
+def examples(number: int, in_gate: int | None = None) -> settings:
     """So many examples by ``make nightly``, fewer in every run; a busy machine is no failure.
 
-    The environment variable ``KANON_EXAMPLES`` multiplies their number.
+    The environment variable ``KANON_EXAMPLES`` multiplies their number; below 1 it is no more
+    than ``in_gate``.
     """
     share = float(os.environ.get("KANON_EXAMPLES", "0.1"))
+    most = number if in_gate is None or share >= 1 else in_gate
     return settings(
-        max_examples=max(1, round(number * share)),
+        max_examples=max(1, min(most, round(number * share))),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
+
+
+def seeds(number: int, in_gate: int) -> list:
+    """Seeds from 0 on, all but the first of them by ``make nightly`` alone."""
+    return [
+        seed if seed < in_gate else pytest.param(seed, marks=pytest.mark.nightly)
+        for seed in range(number)
+    ]
 
 
 @dataclass(frozen=True)
@@ -131,9 +141,7 @@ class PlainTree:
         )
 
 
-# What the table in model.md says, edge by edge
-
-
+# --- What the table in model.md says, edge by edge ----------------------------------------------
 def multiplier(kind: str, j: int, heights: Sequence[int]) -> Fraction:
     """w1, w2 or 1 of attribute j."""
     m = len(heights)
@@ -198,9 +206,7 @@ def path_cost(tree: PlainTree, weights: Mapping[str, Fraction], low: str, high: 
     return sum((weights[node] for node in path[: path.index(high)]), Fraction(0))
 
 
-# Random ones
-
-
+# --- Random ones --------------------------------------------------------------------------------
 @st.composite
 def trees(draw, max_nodes: int = 10, weighted: bool = False, prefix: str = "n") -> PlainTree:
     """Any tree: unbalanced, chains of single children, one node, everything under the root.
@@ -267,24 +273,15 @@ class Problem:
     def plan(self, k: int = 2, **algorithm: Any) -> dict[str, Any]:
         """A plan for the table, as its JSON holds it, with the trees written out."""
         columns = {
-            column: {"role": "quasi-identifier", "hierarchy": {"nodes": tree.nodes_entry()}}
+            column: qi_with({"nodes": tree.nodes_entry()})
             for column, tree in zip(self.columns, self.trees, strict=True)
         }
-        return {
-            "version": 2,
-            "columns": columns,
-            "algorithm": {"name": "gaa", **algorithm},
-            "privacy": [{"model": "k-anonymity", "k": k}],
-        }
+        return plan_content(columns, k, {"name": "gaa", **algorithm})
 
 
 @st.composite
 def problems(
-    draw,
-    max_attributes: int = 3,
-    max_records: int = 20,
-    max_nodes: int = 8,
-    weighted: bool = False,
+    draw, max_attributes: int = 3, max_records: int = 20, max_nodes: int = 8, weighted: bool = False
 ) -> Problem:
     """A table over random trees; inner nodes occur as values too, leaves more often."""
     m = draw(st.integers(1, max_attributes))

@@ -1,7 +1,5 @@
 """Random recodings and paths."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Random tables as tasks of the fast algorithms and as tables of the references."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,14 +15,7 @@ from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
 from kanon.reference.merging import PlainMerge, merge, pick_first, pick_smallest
 from kanon.reference.table import Group, PlainTable
-from support.random_tables import (
-    PlainTree,
-    Problem,
-    algorithms,
-    edge_weights,
-    path_cost,
-    problems,
-)
+from support.random_tables import PlainTree, Problem, algorithms, edge_weights, path_cost, problems
 
 Labels = tuple[str, ...]
 Rows = tuple[int, ...]
@@ -96,9 +87,7 @@ def moves_up(problem: Problem, low: Labels, high: Labels) -> bool:
     return all(y in tree.paths[x] for tree, x, y in zip(problem.trees, low, high, strict=True))
 
 
-# As the references take them
-
-
+# --- As the references take them ----------------------------------------------------------------
 def labels_of(problem: Problem, nodes: Iterable[int]) -> Labels:
     return tuple(tree.order[node] for tree, node in zip(problem.trees, nodes, strict=True))
 

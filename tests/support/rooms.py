@@ -4,8 +4,6 @@ A row is a level of tests/test_architecture.py, the highest on top. An arrow is 
 follows from others is left out. Arrows over several rows pass each row in a gap of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Spark for tests: whether it is there, and how it starts quickly."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

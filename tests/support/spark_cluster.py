@@ -1,9 +1,6 @@
 """A standalone cluster of Spark on this machine: a master and workers, from pyspark itself."""
 
-from __future__ import annotations
-
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -120,10 +117,3 @@ def _below(pid: int) -> list[int]:
         for child in map(int, task.read_text().split()):
             found += [child, *_below(child)]
     return found
-
-
-def _command(pid: int) -> str:
-    try:
-        return re.sub(r"\0", " ", Path(f"/proc/{pid}/cmdline").read_text("utf-8"))
-    except OSError:
-        return ""

@@ -1,7 +1,5 @@
 """A table that Spark has opened, with what pandas finds in it."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """People of more classes than come here, a plan for them, and what it has to come to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.row_order import sort_rows
 from kanon.stored_classes import StoredClasses, StoredRecoding
+from support.plans import plan_content, qi, qi_with
 
 MOST = 600
 """So many classes come here in these tests."""
@@ -48,22 +47,21 @@ PEOPLE = people()
 
 def plan_of(algorithm: dict, k: int = 3, models: tuple[dict, ...] = (), **more: object) -> Plan:
     return Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier",
-                        "hierarchy": {"build": "intervals", "widths": [5, 20]}},
-                "town": {"role": "quasi-identifier", "hierarchy": TOWNS},
-                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        plan_content(
+            {
+                "age": qi("intervals", widths=[5, 20]),
+                "town": qi_with(TOWNS),
+                "sex": qi(),
                 "ill": {"role": "sensitive"},
                 "note": {"role": "insensitive"},
             },
-            "algorithm": algorithm,
-            "read": {"missing": "as-value"},
-            "privacy": [{"model": "k-anonymity", "k": k}, *models],
-            **more,
-        }
-    )  # fmt: skip
+            k,
+            algorithm,
+            models=models,
+            read={"missing": "as-value"},
+        )
+        | more
+    )
 
 
 def check_same(theirs: Run, ours: Run, out: Path) -> None:

@@ -1,7 +1,5 @@
 """Tables on which strategies choose differently, and the merges of a path."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Table files for tests, as kanon writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Attacks played out: worked by hand on the tables that come with kanon, and laws on any table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -41,9 +39,7 @@ def test_a_release_that_is_anonymous_still_tells_and_the_model_keeps_it_from_tel
     assert not again.told and again.prevention.holds
 
 
-# By hand
-
-
+# --- By hand ------------------------------------------------------------------------------------
 def test_linkage_by_hand():
     """Otto, 34, 47103, teacher: one teacher in his thirties in 471**, in table and register."""
     scene = attack("linkage", preset("linkage"))
@@ -209,9 +205,7 @@ def test_what_can_be_known_is_what_occurs():
     assert "36" in case.knowable["age"], "the register counts too"
 
 
-# Bad input
-
-
+# --- Bad input ----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("known", "ruled_out", "error", "sentence"),
     [
@@ -266,9 +260,7 @@ def test_a_register_has_to_fit_the_trees():
         case_of(frame, schema, {"age": AGE}, k=2, register=register)
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 RECORDS = st.lists(
     st.tuples(
         st.sampled_from([str(age) for age in range(20, 40)]),

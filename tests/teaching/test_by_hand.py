@@ -1,7 +1,5 @@
 """Recoding by hand, step by step: worked examples, and what holds after any steps."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -18,6 +16,7 @@ from kanon.teaching.case import case_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import tree_pictures
 from support.exercise_sets import GIVEN, exercises_of
+from support.random_tables import examples
 
 SET = exercises_of(GIVEN)
 RECODE, LEVELS = SET.questions[:2]
@@ -87,6 +86,7 @@ steps = st.one_of(
 )
 
 
+@examples(100, in_gate=8)
 @given(st.lists(steps, max_size=8))
 def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_release(taken):
     answer = unchanged(HOSPITAL)
@@ -113,9 +113,7 @@ def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_rele
     assert sorted(place for row in now.rows for place in row.records) == list(range(10))
 
 
-# Whom attacks are after, and trees as pictures
-
-
+# --- Whom attacks are after, and trees as pictures ----------------------------------------------
 @pytest.mark.parametrize("kind", ATTACKS)
 def test_the_person_attacked_first_is_one_of_those_that_can_be(kind):
     case = preset(kind)

@@ -1,7 +1,5 @@
 """Exercise sets in the making: as a file and back, and what is not right yet in one sentence."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Exercises: the optimum against brute force, every kind by hand, files that are wrong."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json
@@ -37,9 +35,8 @@ from support.random_tables import examples
 RACE = groups([{"Felid": ["Cat", "Lion"], "Canine": ["Dog", "Wolf"]}, {"*": ["Felid", "Canine"]}])
 GENDER = suppression(["F", "M"])
 
-# The optimum
 
-
+# --- The optimum --------------------------------------------------------------------------------
 def loss(classes, targets, metric):
     """What the records lose, in floats, cell by cell."""
     depths = potentials(metric, classes.hierarchies)
@@ -130,9 +127,7 @@ def test_with_too_many_classes_the_best_known_is_given_and_said_to_be_no_more(cl
     assert known.alteration >= exact.alteration
 
 
-# A set of every kind, by hand
-
-
+# --- A set of every kind, by hand ---------------------------------------------------------------
 @pytest.fixture(scope="module")
 def by_hand():
     return exercises_of(GIVEN)
@@ -257,9 +252,7 @@ def test_ties_are_as_good():
     assert "(Dog) is as good as (Cat)" in mark(exercises, "smallest", ["Dog"]).sentence
 
 
-# Laws
-
-
+# --- Laws ---------------------------------------------------------------------------------------
 @examples(60)
 @given(
     st.lists(st.sampled_from(["Cat", "Lion", "Dog"]), min_size=2, max_size=9),
@@ -327,9 +320,7 @@ def _nodes(tree):
     return [{"name": label, "parent": parent} for label, parent, _ in tree.entries()]
 
 
-# The built-in set
-
-
+# --- The built-in set ---------------------------------------------------------------------------
 def test_the_built_in_set_is_what_its_generator_writes(tmp_path, capsys):
     generate = generator()
     assert generate.main(["--check"]) == 0, capsys.readouterr().out
@@ -368,9 +359,7 @@ def test_every_built_in_question_has_an_answer_that_gets_all_points():
     assert all(each.proven for each in best)
 
 
-# Files
-
-
+# --- Files --------------------------------------------------------------------------------------
 def sent(exercises, answers, student="Chi"):
     """Answers as they come back from a file."""
     given = Answers(set=exercises.fingerprint, student=student, answers=answers)
@@ -454,9 +443,7 @@ def test_a_wrong_file_of_answers_is_refused_in_one_sentence(content, sentence):
     assert told.value.sentence.startswith(sentence), told.value.sentence
 
 
-# The command line
-
-
+# --- The command line ---------------------------------------------------------------------------
 @pytest.fixture
 def files(tmp_path, by_hand):
     (tmp_path / "set.json").write_text(by_hand.to_json(), "utf-8")

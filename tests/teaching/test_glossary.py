@@ -1,7 +1,5 @@
 """The glossary: every word is told, its neighbours exist, its page is current, the app shows it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The handout: everything on it, nothing that is fetched or run, all text escaped."""
 
-from __future__ import annotations
-
 import json
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Marks of a class: what is odd about its files, its means, what was most often answered."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 
@@ -93,10 +91,7 @@ def test_one_name_twice_is_flagged_however_it_is_typed():
         ({"log": None, "fingerprint": None, "version": 1}, "Without the log"),
         ({"fingerprint": None}, "Without the log"),
         ({"log": [{"at": 1, "question": "k"}]}, "no answer to question 5"),
-        (
-            {"log": [{"at": 9, "question": "k"}, {"at": 8, "question": "partner"}]},
-            "back in time",
-        ),
+        ({"log": [{"at": 9, "question": "k"}, {"at": 8, "question": "partner"}]}, "back in time"),
     ],
 )
 def test_an_exam_that_the_page_did_not_write_is_flagged(keys, part):

@@ -5,8 +5,6 @@ from the plain table, in fractions; which rule decided, and how many tied, follo
 from the words alone.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -33,14 +31,7 @@ from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step
 from kanon.teaching.lesson_builder import lesson_of
 from kanon.teaching.nodes import NodeView, known_by
 from oracles.plain_lattice import PlainLattice, at_or_above
-from support.lesson_tables import (
-    ILL,
-    animals,
-    classes_of,
-    hospital,
-    numeric_problems,
-    plain_numbers,
-)
+from support import lesson_tables
 from support.random_tables import SEVEN, Problem, edge_weights, examples, path_cost, problems
 
 Labels = tuple[str, ...]
@@ -247,7 +238,7 @@ def of_merges(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
         for place, group in enumerate(classes - moved, start=1):
             number |= dict.fromkeys(group, place if task.scope == "table" else -1)
         of_row = [number[plain.tuples.index(row)] for row in plain.problem.rows]
-        low, high = plain_numbers(plain.ill, of_row)
+        low, high = lesson_tables.plain_numbers(plain.ill, of_row)
         return {"l": low, "t": high, "k": min(Counter(of_row)[one] for one in {*of_row} - {-1})}
 
     compared: dict[str, Figure] = {
@@ -477,12 +468,16 @@ def check_counts(plain: Plain, lesson: Lesson, evaluated: int) -> None:
 def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     """A small table in which much ties: weights are quarters, so sums and ties are exact."""
     module = algorithms()[name]
-    drawn = numeric_problems() if name == "mdav" else problems(max_records=12, weighted=True)
+    drawn = (
+        lesson_tables.numeric_problems()
+        if name == "mdav"
+        else problems(max_records=12, weighted=True)
+    )
     problem = draw(drawn)
     n = len(problem.rows)
     assume(n >= 2)
-    ill = draw(st.lists(st.sampled_from(ILL), min_size=n, max_size=n))
-    classes = classes_of(problem, ill)
+    ill = draw(st.lists(st.sampled_from(lesson_tables.ILL), min_size=n, max_size=n))
+    classes = lesson_tables.classes_of(problem, ill)
     strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in module.CARD.uses else "s1"
     suppression = draw(st.sampled_from([None, 0, 2])) if "suppression" in module.CARD.uses else None
     options = {"lattice-sweep": {"effort": "fast"}}.get(name, {})
@@ -539,7 +534,7 @@ def test_improved_greedy_says_the_tie_rule_where_it_decided():
 
     Nodes counted up to there: the bottom, its three neighbours, and the three of age 1.
     """
-    steps = lesson_of(improved_greedy, hospital(), metric_named("total")).steps
+    steps = lesson_of(improved_greedy, lesson_tables.hospital(), metric_named("total")).steps
     assert steps[3].sentence.startswith(
         "zip is raised by one level: largest k reached, 1 for “zip”, “age” and “sex”; of these, "
         "most distinct values, 9 against 4 and 2."
@@ -557,7 +552,7 @@ def test_the_product_that_is_compared_is_shown_of_every_candidate():
     Cats share broken paw, which 1/4 have: t = 3/4 as long as they are a class. If they are none,
     [F, Dog] and [M, Lion] are worst, two illnesses each that 1/4 and 1/8 have: t = 5/8.
     """
-    task = replace(animals(), strategy="s7", sensitive="ill")
+    task = replace(lesson_tables.animals(), strategy="s7", sensitive="ill")
     first = lesson_of(gaa, task, metric_named("custom")).steps[1]
     choice = first.choices[1]
     assert choice.rules[0] == Rule("least cost × t", "Cost × t ↓")

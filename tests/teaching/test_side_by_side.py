@@ -1,7 +1,5 @@
 """Two lessons side by side: walked through together to the end, and where they part."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Solutions written out and hints: every sum is right, and no hint is the answer."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from fractions import Fraction
