@@ -1,7 +1,5 @@
 """What all tests share: the Adult table, Chromium, and a loud list of what was not run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

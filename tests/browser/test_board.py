@@ -1,7 +1,5 @@
 """The board of Compare in a real browser: set with one press, arranged, moved, read."""
 
-from __future__ import annotations
-
 import io
 import re
 from datetime import date

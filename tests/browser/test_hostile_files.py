@@ -1,7 +1,5 @@
 """Projects and plans from somebody who means harm, opened in a real browser."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

@@ -1,7 +1,5 @@
 """The lattice in a real browser: a click on a node chooses it, and it is released."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -1,7 +1,5 @@
 """The dashboard in a real browser, against the real server."""
 
-from __future__ import annotations
-
 import csv
 import filecmp
 import io

@@ -1,7 +1,5 @@
 """Cancel on every page, two users at once, and workers that die, in a real browser."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -3,8 +3,6 @@
 Every identifier of the table is a word that occurs nowhere else, so that it can be looked for.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import logging

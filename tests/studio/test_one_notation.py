@@ -1,7 +1,5 @@
 """One name, one scale and one figure for the same thing, wherever it is read; by pandas alone."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

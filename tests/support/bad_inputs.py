@@ -4,8 +4,6 @@ tests/studio/test_bad_inputs.py takes every case along all of its routes; ``make
 so as well, and writes docs/reference/bad-inputs.md from what was said.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

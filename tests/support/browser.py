@@ -1,7 +1,5 @@
 """Helpers for the tests in a real browser: a server of our own, and what a user does there."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Helpers for the tests of the pages: the dashboard, driven by AppTest."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -1,7 +1,5 @@
 """Colours as eyes see them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

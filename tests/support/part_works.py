@@ -1,7 +1,5 @@
 """Work on parts that executors are given in tests; they import it by this name."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

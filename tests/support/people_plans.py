@@ -1,7 +1,5 @@
 """A small table, and plans for it that are good but for one thing."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A table of visits, several of a person."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from kanon.studio.session.table_loading import uploaded_work

@@ -1,7 +1,5 @@
 """States of a session with other values of some fields, by their names alone."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

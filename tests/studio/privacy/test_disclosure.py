@@ -1,7 +1,5 @@
 """What the page Privacy says about classes: their order, distributions and sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What changed, on the page Utility: the part driven by AppTest, its pictures and sentences."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
