@@ -118,9 +118,8 @@ def dotted(path: Path) -> str:
 
 
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in [*MODULES, *PAGES]}
-IMPORTS = {
-    path: list(imported(tree, {dotted(path) for path in MODULES})) for path, tree in TREES.items()
-}
+NAMES = {dotted(path) for path in MODULES}
+IMPORTS = {path: list(imported(tree, NAMES)) for path, tree in TREES.items()}
 
 
 def test_modules_import_from_lower_levels_alone():
