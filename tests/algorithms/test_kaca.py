@@ -76,6 +76,7 @@ def test_a_hundred_tuples_equal_the_slow_version():
     assert 0 <= parts[0] <= parts[-1] <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 def test_adult_holds_k_and_loses_less_than_greedy_merging():

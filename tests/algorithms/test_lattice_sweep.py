@@ -195,6 +195,7 @@ def test_the_thorough_effort_on_more_classes(seed):
     assert check_thorough(*many_classes(seed, 70), 2 + seed % 6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(4, in_gate=1))
 def test_the_thorough_effort_with_too_little_room_on_more_classes(seed, monkeypatch):
     """What was grouped of one pool is not taken for the groups of the next."""
@@ -220,6 +221,7 @@ def test_the_effort_closest_is_between_the_bound_and_the_thorough_effort(seed):
     assert lower_bound(task).loss <= total_loss(task, found) < total_loss(task, thorough)
 
 
+@pytest.mark.nightly
 def test_the_effort_closest_does_not_depend_on_the_number_of_cores(monkeypatch):
     problem, chosen = many_classes(1, 300)
     task = chosen_task(problem, chosen, 4, options={"effort": "closest"})

@@ -297,6 +297,7 @@ runpy.run_module("kanon", run_name="__main__")
 """
 
 
+@pytest.mark.nightly
 def test_a_closed_stream_is_none_that_a_release_gets(folder):
     """The first file that is opened would get its number, and with it what others print."""
     done = subprocess.run(

@@ -485,6 +485,7 @@ def advised(hospital):
     return advise(plan, table.iloc[::-1], (2, 3), limits={"l": 2})
 
 
+@pytest.mark.nightly
 def test_every_way_is_a_run_of_its_own_and_the_best_of_them_is_proposed(hospital, advised):
     plan, table = hospital
     found = advised.weighed

@@ -284,6 +284,7 @@ def test_files_of_other_programs_are_read_and_it_is_said_how(text, paths, notes)
     assert files.parse_csv(files.to_csv(tree)).hierarchy == tree
 
 
+@pytest.mark.nightly
 def test_many_repeats_are_read_at_once():
     values = [f"A{number:05}" for number in range(14_000)]
     lines = [f"{value};{value};*\n{value}x;{value};*\n" for value in values]

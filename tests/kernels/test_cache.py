@@ -83,6 +83,7 @@ def replace_once(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
+@pytest.mark.nightly
 def test_a_changed_helper_compiles_its_callers_in_other_files(copy):
     kernels, called = copy
     assert [called(CALL), called(CALL)] == ["[2] 0", "[2] 1"]  # compiled, then kept

@@ -221,6 +221,7 @@ def test_a_place_that_lies_across_two_pieces_is_found():
         assert extent(b" " * blanks + b'<c r="XFD1048576"/>') == (1_048_576, 16_384)
 
 
+@pytest.mark.nightly
 def test_a_sheet_that_is_large_and_honest_is_read(limits):
     limits(cells=30_000)
     table = pd.DataFrame({f"c{i}": range(990) for i in range(30)})
@@ -411,6 +412,7 @@ def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, w
         assert connection.execute("SHOW TABLES").fetchall() == [("first",)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out"])
 def test_a_release_larger_than_what_is_free_is_not_begun(tmp_path, wide, name, monkeypatch):
     done = wide(rows=1_000, times=100)

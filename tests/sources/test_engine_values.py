@@ -130,6 +130,7 @@ def test_a_file_with_a_log_is_opened_and_nothing_is_written(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["data.sqlite"]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Linux tells the open files")
 def test_sqlite_spills_nothing(tmp_path):
     rows = ((f"person {n}", f"street {n % 7000}") for n in range(30_000))

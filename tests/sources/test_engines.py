@@ -259,6 +259,7 @@ def test_random_tables_have_the_same_classes_in_duckdb(tmp_path_factory, problem
     assert found.counts.tolist() == expected.counts.tolist()
 
 
+@pytest.mark.nightly
 def test_a_wide_table_has_several_keys_per_row(tmp_path):
     """Twenty columns of ten values: their tuples do not fit into one whole number."""
     generator = np.random.default_rng(1)

@@ -148,6 +148,7 @@ def test_cells_in_the_text_of_an_exception_are_a_finding(monkeypatch):
     assert "a cell in TableError" in said
 
 
+@pytest.mark.nightly
 def test_a_process_that_dies_is_a_finding_and_the_next_goes_on(monkeypatch):
     monkeypatch.setattr(fuzz, "_child", job_functions.dies_at_every_fourth_input)
     done, rest = fuzz._in_a_process("csv", range(10, 20), 1)

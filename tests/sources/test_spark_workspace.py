@@ -71,6 +71,7 @@ def test_what_is_kept_twice_is_dropped_twice(table):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
     """In one file, and in eight with the rows in another order; a part is never split."""
     (tmp_path / "folder").mkdir()
@@ -137,6 +138,7 @@ def test_what_work_raises_is_said_without_cells(table, work, kind, sentence):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "raised", [pytest.param(KeyboardInterrupt, marks=pytest.mark.nightly), Unsatisfiable("enough")]
 )
@@ -160,6 +162,7 @@ def test_work_that_is_cancelled_ends_and_leaves_nothing(table, tmp_path, raised)
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 def test_what_is_cancelled_before_it_is_kept_is_not_kept(table, tmp_path):
     def cancelled(fraction: float, text: str) -> None:
         raise KeyboardInterrupt

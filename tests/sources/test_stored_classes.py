@@ -75,6 +75,7 @@ def test_records_are_suppressed_as_in_memory(stored, tmp_path, name, suppressed)
 DIVERSE = ({"model": "distinct-l-diversity", "l": 3, "column": "ill"},)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", [
     {"name": "flash"}, pytest.param({"name": "datafly"}, marks=NIGHTLY),
     pytest.param({"name": "gaa", "parts": "4"}, marks=NIGHTLY),
@@ -149,6 +150,7 @@ def test_what_needs_every_class_is_refused_in_a_sentence(stored):
             getattr(classes, name)
 
 
+@pytest.mark.nightly
 def test_a_release_of_more_classes_than_come_here(stored, tmp_path):
     """It is made and measured, but for what looks at each of its classes."""
     node = {"age": 0, "town": 0, "sex": 0}

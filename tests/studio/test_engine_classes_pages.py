@@ -139,6 +139,7 @@ def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, download
     assert "Changed: k." in ui.warnings(ui.go(at))[0]
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
     ui.go(at, ui.ANONYMISE)
     for wrong, why in ((tmp_path / "out", "is not allowed"), ("people.parquet", "table itself")):

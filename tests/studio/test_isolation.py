@@ -77,6 +77,7 @@ def one_cell_apart():
     return table, other
 
 
+@pytest.mark.nightly
 def test_a_large_table_is_told_from_one_of_another_cell(start):
     table, other = one_cell_apart()
     told = st.cache_data(lambda frame: int(frame["age"].max()))

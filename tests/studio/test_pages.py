@@ -178,6 +178,7 @@ def test_every_sample_loads_and_runs(start, name):
 
 
 # --- roles ----------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_roles_change(start):
     at = ui.go(ui.anonymised(start()), ui.DATA)
     ui.give_role(at, "age", "insensitive")

@@ -251,6 +251,7 @@ def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monke
     assert "cannot be written" in ui.press(ui.go(at), "Create the folder").error[0].value
 
 
+@pytest.mark.nightly
 def test_nothing_hidden_is_opened_or_written(start, folder):
     at = start(ui.DATA)
     ui.PEOPLE.to_parquet(folder / "people.parquet")
@@ -267,6 +268,7 @@ def test_nothing_hidden_is_opened_or_written(start, folder):
     assert not list(folder.rglob("*released*"))
 
 
+@pytest.mark.nightly
 def test_connections_and_paths_are_switched_off_by_the_operator(start, people, monkeypatch):
     at = start(ui.DATA)
     assert refused(at, "postgres://host/data#people") == (
@@ -321,6 +323,7 @@ def test_two_sessions_share_nothing(start, folder, people):
     assert ui.work(same).table.records.opened.rows is not ui.work(ana).table.records.opened.rows
 
 
+@pytest.mark.nightly
 def test_opening_and_writing_can_be_cancelled(start, people, folder):
     at = start(ui.DATA)
     with ui.held_worker():

@@ -169,6 +169,7 @@ def two_sensitive(at):
     return ui.go(at, ui.ANONYMISE)
 
 
+@pytest.mark.nightly
 def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each(start):
     at = two_sensitive(start(ui.DATA))
     assert "sensitive:" not in ui.line(at) and "Sensitive: sex" in popovers(at)

@@ -43,6 +43,7 @@ def upload(at, content):
     return go(at)
 
 
+@pytest.mark.nightly
 def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     costs = [card.title for card in CRITERIA.values()]
     assert titles(board) == costs
@@ -66,6 +67,7 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     assert [label[0] for label in labels] == [*"1234567"], "every panel has its data"
 
 
+@pytest.mark.nightly
 def test_a_panel_fills_the_screen_and_comes_back(board):
     at = shown(board, Layout((*COSTS.panels, Panel("matrix", column="age", metric="ncp"))))
     whole = told_to_cursor(at)

@@ -69,6 +69,7 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert not ui.warnings(at) and not ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_fewer_metrics_need_no_new_run_and_more_do(start):
     at = pick(ui.go(ui.anonymised(start()), ui.COMPARE), "ncp", "llm")
     compared(at)

@@ -37,6 +37,7 @@ def test_the_numbers_are_those_of_the_searches(start):
     assert len(ui.chart_titles(at)) == 1, "one point is no curve"
 
 
+@pytest.mark.nightly
 def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     at = ui.settled(ui.press(ui.go(start(), ui.COMPARE), "Compare"))
     assert at.table and at.button_group(key="compare-table").value == "areas"

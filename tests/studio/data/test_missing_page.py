@@ -54,6 +54,7 @@ def test_a_total_and_a_note_at_the_end_are_asked_about(start, answer, records):
     assert ui.work(at).table.file.settings.footer == 14 - records
 
 
+@pytest.mark.nightly
 def test_what_counts_as_missing_can_be_chosen(start):
     at = start(ui.DATA)
     assert not offers(at), "a sample is not asked about"

@@ -62,6 +62,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     assert any("the number of its persons here" in one.value for one in at.markdown)
 
 
+@pytest.mark.nightly
 def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
     lacking = VISITS.assign(patient=[None, *VISITS["patient"][1:]])
     at = ui.upload(start(ui.DATA), "visits.csv", ui.as_bytes(lacking, "csv"))

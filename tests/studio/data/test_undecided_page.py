@@ -72,6 +72,7 @@ def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
     assert undecided_columns(whole) == [], "files that were saved before name every column"
 
 
+@pytest.mark.nightly
 def test_the_person_is_proposed_and_counted(start):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({

@@ -64,6 +64,7 @@ def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
     assert any("The project was opened on this table" in one for one in ui.infos(at))
 
 
+@pytest.mark.nightly
 def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
     at = start(ui.DATA)
     before = ui.work(at)

@@ -85,6 +85,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert "merge" in meant[0], "what its names stand for"
 
 
+@pytest.mark.nightly
 def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     at = opened()
     before = cards(at)

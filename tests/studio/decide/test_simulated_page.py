@@ -108,6 +108,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
 
 
+@pytest.mark.nightly
 def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
     assert not at.table and not ui.chart_titles(at) and ui.button(at, GO_ON.format(143))
@@ -131,6 +132,7 @@ def test_whatever_algorithm_is_chosen_greedy_merging_is_studied(opened):
     assert simulation_of(ui.work(at)).study.task.strategy == "s1"
 
 
+@pytest.mark.nightly
 def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     at = opened()
     simulation, found = simulation_of(ui.work(at)), invented(RUNS[:8])

@@ -26,6 +26,7 @@ def parents(at, value):
     return [tree.labels[node] for node in tree.path(tree.node_of[value])][1:]
 
 
+@pytest.mark.nightly
 def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page):
     chosen = ui.work(page).table.choices["icd"]
     assert chosen.builder == "codes"

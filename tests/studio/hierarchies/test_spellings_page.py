@@ -41,6 +41,7 @@ def below(at, label):
     return sorted(made.labels[made.first[node] : made.last[node]])
 
 
+@pytest.mark.nightly
 def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
     said = with_jobs(page, {"Painter": 9, "Printer": 8, "Cook": 5})
     assert "spelling" not in said, "none is a typo"

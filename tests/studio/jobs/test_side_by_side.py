@@ -42,6 +42,7 @@ def advising(at, lane=STUDY, visitor="somebody"):
         job.cancel()
 
 
+@pytest.mark.nightly
 def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
     """However the advisor began: also in the lane of short calculations, which it has to leave."""
     first, second = start(sample="hospital"), start(sample="hospital")

@@ -186,6 +186,7 @@ def test_models_and_suppression_are_said_with_a_way_out(start):
     assert ui.warnings(at) == [] and "k reached" in ui.numbers(at)
 
 
+@pytest.mark.nightly
 def test_columns_may_be_called_what_they_like(start):
     name = "<b>![x](http://a.b)_ $2^2$"
     table = pd.DataFrame({name: ["x", "y"] * 10, "zip": [*"abcde"] * 4, "ill": ["u"] * 20})

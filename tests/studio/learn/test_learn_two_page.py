@@ -58,6 +58,7 @@ def positions(at, monkeypatch):
     return found
 
 
+@pytest.mark.nightly
 def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
     at = start(LEARN, "census")
     choose(at, "learn-table", "hospital")

@@ -169,6 +169,7 @@ def compose(at, name, intermediate="levels", multiplier="w2"):
     return ui.press(at, "Keep it")
 
 
+@pytest.mark.nightly
 def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     ui.choose(page, "compose-intermediate", "leaves-normalised")
     ui.choose(page, "compose-multiplier", "w2")

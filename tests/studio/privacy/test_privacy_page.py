@@ -172,6 +172,7 @@ def test_a_release_is_made_looked_at_and_outdated(start):
     assert not ui.warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
 
 
+@pytest.mark.nightly
 def test_a_population_stands_behind_its_table_and_no_other(start):
     at = ui.go(ui.anonymised(start(sample="animals-m23")), PRIVACY)
     table = pd.DataFrame(

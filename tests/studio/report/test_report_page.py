@@ -286,6 +286,7 @@ def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     assert ui.problems(at) == [] and len(verdicts(at)) == 1
 
 
+@pytest.mark.nightly
 def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     at = type_text(start(REPORT), "legal_basis", "Article 6")
     made(choose_form(at, public=True))

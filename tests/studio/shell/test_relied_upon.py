@@ -86,6 +86,7 @@ def test_no_page_is_drawn_where_nothing_stands_before_the_server(monkeypatch):
     assert len(at.exception) == 1 and not at.title and WORK not in at.session_state
 
 
+@pytest.mark.nightly
 def test_a_server_without_it_does_not_start(tmp_path):
     gone = "from starlette.formparsers import MultiPartParser\ndel MultiPartParser.spool_max_size\n"
     (tmp_path / "sitecustomize.py").write_text(gone, "utf-8")

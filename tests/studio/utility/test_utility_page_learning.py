@@ -133,6 +133,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     assert ui.work(at).findings.learnt
 
 
+@pytest.mark.nightly
 def test_the_target_that_is_offered_leaves_as_it_is(opened):
     at = opened("learning")
     box = at.selectbox(key=f"learning-target-{ui.work(at).version}")
