@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 import pandas as pd
+import pytest
 import streamlit as st
 from streamlit.runtime.caching import hashing
 
