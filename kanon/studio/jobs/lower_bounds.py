@@ -73,6 +73,8 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
         doing, find_bounds, ([*todo.values()], closely), partial(_with_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
+        # A quick search begins by itself: what was said of what somebody did stays.
+        begins=lambda new: new if closely else replace(new, message=work.message),
         cancelled=_cancelled,
     )  # fmt: skip
 

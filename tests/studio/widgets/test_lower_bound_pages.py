@@ -6,8 +6,11 @@ import pytest
 
 from kanon.algorithms.lower_bound import lower_bound
 from kanon.report.optimality_gap import OptimalityGap
-from kanon.run import run
+from kanon.run import prepare, run
+from kanon.studio.jobs.lower_bounds import BoundWanted, bounds_request
+from kanon.studio.session.parts import Message
 from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import numbers as widget
 from support import dashboard as ui
 from support.works import with_fields
@@ -30,6 +33,15 @@ def expected(at, **changes):
 @pytest.fixture
 def asked_for(monkeypatch):
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
+
+
+def test_a_search_that_begins_by_itself_leaves_what_was_said():
+    work = sample_work("census", 1).with_parts(Message(problem="The calculation was stopped."))
+    wanted = [BoundWanted.of(prepare(plan_of(work), work.table.records))]
+    quick, close = (bounds_request(work, wanted, closely) for closely in (False, True))
+    cleared = work.with_parts(Message())
+    assert quick.begins(cleared).message.problem == "The calculation was stopped."
+    assert close.begins(cleared).message.problem is None, "which somebody asked for"
 
 
 @pytest.mark.nightly
