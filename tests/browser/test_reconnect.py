@@ -91,6 +91,44 @@ def test_forgetting_wipes_everything_at_once(open_window, server):
     expect(loaded(page)).to_have_count(0)
 
 
+def with_kept(minutes, tmp_path, monkeypatch):
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"keep_minutes = {minutes}", "utf-8")
+    monkeypatch.setenv("KANON_SETTINGS", str(settings))
+    return by.serving(tmp_path)
+
+
+@pytest.mark.nightly
+def test_what_is_kept_goes_in_time(open_window, tmp_path, monkeypatch):
+    with with_kept(0.05, tmp_path, monkeypatch) as server:
+        page = mine(open_window(), server)
+        page.goto("about:blank")
+        page.wait_for_timeout(5000)  # longer than it is kept: that is what is tried
+        page.goto(f"{server.url}/data")
+        told = page.get_by_text("it is kept for 3 seconds")
+        expect(told).to_be_visible(timeout=30_000)
+        expect(loaded(page)).to_have_count(0)
+        page.goto("about:blank")
+        server.check_log()
+
+
+@pytest.mark.nightly
+def test_an_operator_can_switch_it_off(open_window, tmp_path, monkeypatch):
+    with with_kept(0, tmp_path, monkeypatch) as server:
+        page = mine(open_window(), server)
+        assert page.evaluate(WORD) is None
+        page.reload()
+        expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
+        page.get_by_role("button", name="Forget everything").click()
+        expect(page.get_by_text("and go when this page is closed")).to_be_visible()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Forget now").click()
+        by.idle(page)
+        expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
+        page.goto("about:blank")
+        server.check_log()
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("reloads", [True, False])
 def test_after_a_restart_the_sample_is_not_taken_for_the_table(

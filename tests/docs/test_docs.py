@@ -154,9 +154,14 @@ def configuration() -> ModuleType:
     return module
 
 
-def test_the_reference_lists_modules_that_exist_each_once(configuration):
+@pytest.fixture(scope="module")
+def asked(configuration) -> str:
+    """The rooms and modules that the reference lists."""
     texts = [path.read_text("utf-8") for path in (DOCS / "reference" / "library").glob("*.md")]
-    asked = " ".join(names for text in texts for names in configuration.LISTED.findall(text))
+    return " ".join(names for text in texts for names in configuration.LISTED.findall(text))
+
+
+def test_the_reference_lists_modules_that_exist_each_once(configuration, asked):
     for name in asked.split():
         assert configuration.modules(name.removeprefix("-")), f"{name} is nowhere in kanon/"
     shown = configuration.listed(asked)
@@ -167,12 +172,9 @@ def test_the_reference_lists_modules_that_exist_each_once(configuration):
     assert len(recommended) > 4 and recommended <= packages | set(shown)
 
 
-def test_everything_public_in_the_reference_has_a_docstring(configuration):
-    texts = [path.read_text("utf-8") for path in (DOCS / "reference" / "library").glob("*.md")]
+def test_everything_public_in_the_reference_has_a_docstring(configuration, asked):
     bare = []
-    for name in configuration.listed(
-        " ".join(names for text in texts for names in configuration.LISTED.findall(text))
-    ):
+    for name in configuration.listed(asked):
         module = importlib.import_module(name)
         for key, value in vars(module).items():
             if key.startswith("_") or getattr(value, "__module__", "") != name:

@@ -415,10 +415,10 @@ def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, w
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out"])
 def test_a_release_larger_than_what_is_free_is_not_begun(tmp_path, wide, name, monkeypatch):
-    done = wide(rows=1_000, times=100)
-    free = types.SimpleNamespace(free=300 << 10)
+    done = wide(rows=1_000, times=1_000)
+    free = types.SimpleNamespace(free=3 << 20)
     monkeypatch.setattr("shutil.disk_usage", lambda path: free)
-    with pytest.raises(TableError, match=r"'out.*' would take some .* the disk has 300 kB free"):
+    with pytest.raises(TableError, match=r"'out.*' would take some .* and the disk has 3 MB free"):
         done.write(Address.parse(str(tmp_path / name)))
     assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
 

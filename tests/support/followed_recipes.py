@@ -173,9 +173,8 @@ def test_followed_parts_are_on_the_pages(start):
     kind = f"board-{dashboard.work(at).version}-0-kind"
     assert "Changed records" in options(at, kind)
     at.selectbox(key=kind).set_value("Changed records")
-    dashboard.settled(
-        dashboard.go(at)
-    )  # it is no running sum, so it is measured now that it is asked for
+    # It is no running sum, so it is measured now that it is asked for.
+    dashboard.settled(dashboard.go(at))
     panel = dashboard.told_to_cursor(at)["panels"][0]
     assert panel["title"] == "Changed records" and len(panel["lines"]) == 2
     dashboard.settled(dashboard.press(dashboard.go(at, dashboard.ANONYMISE), "Anonymise"))
