@@ -56,9 +56,8 @@ def columns_row(work: Work, column: str) -> None:
     )
 
 
-def take_column(value: Any) -> None:
+def take_column(chosen: Any) -> None:
     """Look at another column; the chip that is chosen already stays chosen."""
-    chosen = value
     if chosen is not None:
         state.change(replace(state.work().shared, column=chosen))
 
@@ -160,9 +159,7 @@ def view_row(
         ):
             build_panel(work, column)
         with closing_popover(
-            "Files",
-            f"tree-files-{opened}-{len(work.table.imports)}",
-            icon=":material/folder_open:",
+            "Files", f"tree-files-{opened}-{len(work.table.imports)}", icon=":material/folder_open:"
         ):
             files_panel(work, column, choice)
         if preview is None:
@@ -208,16 +205,11 @@ def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
-    titles = {tree_edits.DRAWN: "yours", **metric_titles(work)}
+    titles, key = {tree_edits.DRAWN: "yours", **metric_titles(work)}, f"tree-shown-{work.version}"
     st.selectbox(
         "Weights on the edges",
         options,
-        **bound(
-            f"tree-shown-{work.version}",
-            tree_edits.shown_now(work, choice),
-            "shown",
-            into=SharedView,
-        ),
+        **bound(key, tree_edits.shown_now(work, choice), "shown", into=SharedView),
         format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
         label_visibility="collapsed",
         width=190,
@@ -249,16 +241,11 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
     if choice.tree is None or choice.tree.weight is None or not others:
         return
     start = work.settings.metric if work.settings.metric in usable_metrics(work) else "nllm"
+    have = "has" if len(others) == 1 else "have"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            one_or_many(
-                len(others),
-                "The metric Custom counts your weights once every hierarchy has some; {columns} "
-                "has none yet.",
-                "The metric Custom counts your weights once every hierarchy has some; {columns} "
-                "have none yet.",
-                columns=plain(listing(others)),
-            ),
+            "The metric Custom counts your weights once every hierarchy has some; "
+            f"{plain(listing(others))} {have} none yet.",
             width="content",
         )
         st.button(
