@@ -88,8 +88,8 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                         "Treat {count} values as those that look the same",
                     ),
                     key="tree-alike",
-                    on_click=treat_as_one,
-                    args=(column,),
+                    on_click=take_step,
+                    args=(tree_edits.with_alike_as_one, column),
                     help="They differ in their Unicode form, in blanks or in unseen signs.",
                 )
             if not groups:
@@ -128,8 +128,8 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 "Remove them",
                 type="tertiary",
                 key="tree-remove",
-                on_click=remove_unused,
-                args=(column,),
+                on_click=take_step,
+                args=(tree_edits.without_unused, column),
             )
 
 
@@ -137,13 +137,8 @@ def add_values(column: str, key: str) -> None:
     state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
 
 
-def treat_as_one(column: str) -> None:
-    """Give values without a place that of the leaves that look the same."""
-    state.attempt(lambda: tree_edits.with_alike_as_one(state.work(), column))
-
-
-def remove_unused(column: str) -> None:
-    state.attempt(lambda: tree_edits.without_unused(state.work(), column))
+def take_step(step: Callable[[Work, str], Work], column: str) -> None:
+    state.attempt(lambda: step(state.work(), column))
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
@@ -195,10 +190,6 @@ def step_buttons(work: Work, column: str) -> None:
             on_click=take_step,
             args=(step, column),
         )
-
-
-def take_step(step: Callable[[Work, str], Work], column: str) -> None:
-    state.attempt(lambda: step(state.work(), column))
 
 
 def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
