@@ -136,7 +136,7 @@ def _found(work: Work, found: SinglingOut) -> None:
             st.button(
                 "Undo: the roles as they were",
                 icon=":material/undo:",
-                on_click=lambda: state.attempt(lambda: without_last(state.work())),
+                on_click=_undo,
                 key=f"singling-undo-{work.version}",
             )
         if found.sets:
@@ -249,6 +249,10 @@ def _button(label: str, columns: Any, role: Role, key: str) -> None:
 
 def _give(columns: tuple[str, ...], role: Role) -> None:
     state.attempt(lambda: with_sets_of(state.work(), columns, role))
+
+
+def _undo() -> None:
+    state.attempt(lambda: without_last(state.work()))
 
 
 def _contributions(work: Work, found: SinglingOut) -> None:
