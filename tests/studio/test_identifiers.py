@@ -20,6 +20,7 @@ from kanon.sources.writing import table_bytes
 from kanon.studio.shell.project_file import saved_project
 from support import dashboard as ui
 from support.paths import ROOT
+from support.plans import plan_content, qi
 
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "pages").glob("*.py"))
 CANARIES = ui.PEOPLE.assign(
@@ -33,18 +34,15 @@ MARKS = ("Quillfeather", "70718263")  # so long that no fingerprint holds it by 
 FILE = "Brackenbury.csv"
 """The name of the file may be a person's as well."""
 
-PLAN = {
-    "version": 2,
-    "algorithm": {"name": "gaa"},
-    "columns": {
+PLAN = plan_content(
+    {
         "name": {"role": "identifier", "pseudonym": True},
         "insurance": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        "age": qi(),
+        "sex": qi(),
         "disease": {"role": "sensitive"},
-    },
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+    }
+)
 
 
 def found_in(content: object, marks: tuple[str, ...] = MARKS) -> list[str]:

@@ -201,12 +201,7 @@ def test_roles_change(start):
     assert at.selectbox(key=ui.key_of(at, "zip", "builder")).value == "file", "its tree was kept"
 
 
-# --- hierarchies ----------------------------------------------------------------------------
-
-
 # --- uploads --------------------------------------------------------------------------------
-
-
 @pytest.mark.nightly
 def test_reading_again_keeps_roles_and_hierarchies(start):
     at = ui.with_people(start(ui.DATA))

@@ -12,6 +12,7 @@ from kanon.cli.main import main
 from kanon.report.contents import gather
 from kanon.studio.session.run_plan import plan_of
 from support import dashboard as ui
+from support.random_tables import seeds
 
 KNOWN = ["town", "job", "age"]
 
@@ -43,11 +44,9 @@ def found(table, columns):
     return table.loc[persons_alike(table, columns) == 1, "patient"].nunique()
 
 
-@pytest.fixture(
-    scope="module", params=[1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))]
-)
+@pytest.fixture(scope="module", params=seeds(3, in_gate=1))
 def table(request):
-    return visits(request.param)
+    return visits(request.param + 1)
 
 
 def opened(start, table):

@@ -213,9 +213,6 @@ def refused(at, text):
     assert ui.work(at).table.title == before
     assert at.text_input(key=f"place-{ui.work(at).version}").value == str(text)
     (said,) = ui.problems(at)
-    ui.go(at, ui.ANONYMISE)
-    ui.go(at, ui.DATA)
-    assert at.text_input(key=f"place-{ui.work(at).version}").value == str(text)
     return said
 
 
@@ -229,6 +226,8 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     through = folder / ".." / "outside.parquet"
     for path in (tmp_path / "outside.parquet", through, folder / "link.parquet", parts):
         assert "is not allowed: tables have to be in the folder" in refused(at, path)
+    ui.go(ui.go(at, ui.ANONYMISE), ui.DATA)
+    assert at.text_input(key=f"place-{ui.work(at).version}").value == str(parts)
 
 
 @pytest.mark.nightly

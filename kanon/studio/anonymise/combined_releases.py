@@ -65,28 +65,18 @@ def together(settings: str, done: Run) -> None:
 def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     """How often the table was released (``this``: with the one on screen), and how many count."""
     times = one_or_many(released, "once", "{count} times")
-    often = (
-        f"You have released this table **{times}** in this session, as it is here among them"
-        if this
-        else f"You have released this table **{times}** in this session"
-    )
+    often = f"You have released this table **{times}** in this session"
+    if this:
+        often = f"{often}, as it is here among them"
     if counting != released:
-        often = one_or_many(
-            counting,
-            "{released}; {count} of these counts",
-            "{released}; {count} of these count",
-            released=often,
-        )
+        often = f"{often}; {counted(counting, 'of these counts', 'of these count')}"
     if not others:
         who = "Nobody holds another release."
     elif this:
         who = "One who holds all of them can put them together:"
     else:
-        who = one_or_many(
-            others,
-            "One who holds that release and this one can put them together:",
-            "One who holds those releases and this one can put them together:",
-        )
+        which = "that release" if others == 1 else "those releases"
+        who = f"One who holds {which} and this one can put them together:"
     return f"{often}. {who}"
 
 
@@ -201,8 +191,7 @@ def _boxes(work: Work, before: Sequence[EarlierRelease], names: Mapping[str, str
         box = f"handed-{work.version}-{each.key[:12]}"
         blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
         st.checkbox(
-            plain(f"{names[each.key]}, of {blurred}"),
-            **bound(box, each.counts, _count, each.key),
+            plain(f"{names[each.key]}, of {blurred}"), **bound(box, each.counts, _count, each.key)
         )
 
 

@@ -32,11 +32,7 @@ from kanon.studio.widgets.files import (
     save_button,
 )
 from kanon.studio.widgets.picture import data_button
-from kanon.studio.widgets.result import (
-    checked,
-    name_in_files,
-    noting,
-)
+from kanon.studio.widgets.result import checked, name_in_files, noting
 
 
 def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> None:

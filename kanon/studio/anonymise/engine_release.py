@@ -11,14 +11,8 @@ import streamlit as st
 
 import kanon.measures
 from kanon.algorithms.catalogue import needs_memory, runs_stored
-from kanon.base.formatting import one_or_many, percent, thin
-from kanon.base.sentences import (
-    classes_told_apart,
-    left_out,
-    lost,
-    number_said,
-    smallest_class,
-)
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.sentences import classes_told_apart, left_out, lost, number_said, smallest_class
 from kanon.cards import parts_of
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration, minimum_k
@@ -102,14 +96,9 @@ def _controls(work: Work, fits: bool) -> None:
         2.8,
         type="primary",
         disabled=not fits or "releasing" in work.running,
-        on_click=_release,
-        args=(suggested,),
+        on_click=lambda: runner.run(releasing_request, suggested, refused=said_at_destination),
         key="release-by-engine",
     )
-
-
-def _release(suggested: str) -> None:
-    runner.run(releasing_request, suggested, refused=said_at_destination)
 
 
 def _what_came_of_it(made: EngineRelease) -> None:
@@ -117,15 +106,10 @@ def _what_came_of_it(made: EngineRelease) -> None:
     kept = made.plan.suppressed == "keep"
     records = measures["records"] - (0 if kept else measures["suppressed"])
     in_columns(_numbers(made))
+    written = counted(records, "record")
     st.success(
-        one_or_many(
-            records,
-            "Written and checked: {count} record for k = {k} in {seconds} s, to {place}",
-            "Written and checked: {count} records for k = {k} in {seconds} s, to {place}",
-            k=thin(made.plan.k),
-            seconds=f"{made.seconds:.2f}",
-            place=plain(made.place),
-        ),
+        f"Written and checked: {written} for k = {thin(made.plan.k)} in {made.seconds:.2f} s, to "
+        f"{plain(made.place)}",
         icon=":material/check:",
     )
     if dropped := measures["dropped"]:

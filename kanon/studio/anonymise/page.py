@@ -24,10 +24,7 @@ from kanon.studio.shell.frame import (
 )
 from kanon.studio.widgets.algorithm_options import details, own_choices
 from kanon.studio.widgets.model_editor import also_require
-from kanon.studio.widgets.result import (
-    notice,
-    start_button,
-)
+from kanon.studio.widgets.result import notice, start_button
 
 ALGORITHMS = algorithms()
 

@@ -29,10 +29,7 @@ from kanon.studio.widgets.numbers import how_close, of_release, said_dropped, wo
 from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.remarks import remarked_release
 from kanon.studio.widgets.requirements import others_of, summary
-from kanon.studio.widgets.result import (
-    choose_k,
-    release_shown,
-)
+from kanon.studio.widgets.result import choose_k, release_shown
 from kanon.studio.widgets.tables import before_and_after, preview_height
 
 

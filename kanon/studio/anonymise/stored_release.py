@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.stored_source import StoredSource, part_of, remove
@@ -45,8 +45,8 @@ def write_controls(
         "" if written is None else _said(written),
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
-        on_click=_write,
-        args=(done, suggested, EarlierRelease.of(settings, name, done)),
+        on_click=partial(runner.run, refused=said_at_destination),
+        args=(writing_request, done, suggested, EarlierRelease.of(settings, name, done)),
         key="write-release",
     )
 
@@ -79,10 +79,6 @@ def _destination_field(work: Work, suggested: str) -> None:
         "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, "
         "and the release appears complete or not at all.",
     )
-
-
-def _write(done: Run, suggested: str, handed: EarlierRelease) -> None:
-    runner.run(writing_request, done, suggested, handed, refused=said_at_destination)
 
 
 def writing_request(
@@ -127,9 +123,8 @@ def _with_written(
 
 def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
     if complete_at(work.view(Destination).target):
-        late = "The release was complete before it could be cancelled."
         ended = then(work, None)
-        return ended.with_notice(late)
+        return ended.with_notice("The release was complete before it could be cancelled.")
     return work.with_notice("Writing was cancelled; nothing was changed.")
 
 
@@ -139,11 +134,5 @@ def _take(typed: str, suggested: str) -> None:
 
 
 def _said(written: WrittenRelease) -> str:
-    return one_or_many(
-        written.records,
-        "Written: {count} record for k = {k} in {seconds} s, to {place}",
-        "Written: {count} records for k = {k} in {seconds} s, to {place}",
-        k=thin(written.k),
-        seconds=f"{written.seconds:.2f}",
-        place=plain(written.place),
-    )
+    records, k = counted(written.records, "record"), thin(written.k)
+    return f"Written: {records} for k = {k} in {written.seconds:.2f} s, to {plain(written.place)}"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +50,18 @@ _PARTS: Sequence[Part] = [
     [(_KEY, ".headline"), (_KEY, ".finding")], [(_KEY, ".legend")], [("board",), (_KEY, ".overlay")]
 ]  # fmt: skip
 
-_MOVE, _LEGEND, _NUMBERS, _BACK = map(
-    escape,
-    ("Move k", "Configurations", "Numbers at k", "Back to the board"),
-)
-
 _cursor = st.components.v2.component(
     "kanon_cursor",
-    html=f"""<div class="cursor">
-        <button class="back" hidden>{_BACK}</button>
+    html="""<div class="cursor">
+        <button class="back" hidden>Back to the board</button>
         <p class="headline" aria-live="polite"></p>
         <p class="finding" hidden></p>
         <div class="row">
-            <label for="k">{_MOVE}</label><input id="k" type="range" min="0" step="1">
+            <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
         </div>
-        <ul class="legend" aria-label="{_LEGEND}"></ul>
+        <ul class="legend" aria-label="Configurations"></ul>
         <div class="overlay"><svg aria-hidden="true"></svg>
-            <div class="place" tabindex="0" role="region" aria-label="{_NUMBERS}">
+            <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
                 <table class="numbers"></table></div>
             <div class="buttons"></div></div>
     </div>""",
@@ -155,12 +149,8 @@ def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     chosen = larger[place] if larger[place] in known else next(iter(known))
 
     def take(asked: str) -> None:
-        state.change(
-            replace(
-                state.work().compare,
-                larger=(asked, larger[1]) if place == 0 else (larger[0], asked),
-            )
-        )
+        both = (asked, larger[1]) if place == 0 else (larger[0], asked)
+        state.change(replace(state.work().compare, larger=both))
 
     st.selectbox(
         label,
@@ -220,8 +210,7 @@ def board_with_cursor(
     def filled() -> None:
         told = state.typed(_KEY).get("fill")
         if told is not None:
-            place = told["place"]
-            state.change(replace(state.work().view(CompareView), filling=place))
+            state.change(replace(state.work().view(CompareView), filling=told["place"]))
 
     lines = cursor["lines"]
     if on_dark_paper():

@@ -5,16 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.cards import Card
 from kanon.charts.comparison_measures import measures_of, privacy_measures, short_title
-from kanon.charts.layout import (
-    FEWEST,
-    MOST,
-    Layout,
-    Panel,
-    layout_from_json,
-    starting_layout,
-)
+from kanon.charts.layout import FEWEST, MOST, Layout, Panel, layout_from_json, starting_layout
 from kanon.charts.panels import KINDS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
@@ -46,20 +38,14 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
     own = {key: title for key, title in curves.items() if key[1].startswith("alteration_")}
     further = {key: title for key, title in curves.items() if key[1] in comparison.further}
     pictures = {
-        **{
-            ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
-        },
-        ("matrix", ""): "Cost matrix of a column",
-        ("classes", ""): KINDS["classes"].title,
+        ("scatter", name): f"{short_title(card)} against alteration"
+        for name, card in privacy_measures(comparison).items()
     }
+    pictures |= {("matrix", ""): "Cost matrix of a column", ("classes", ""): KINDS["classes"].title}
     return {
         **{key: title for key, title in curves.items() if key not in {**own, **further}},
         **pictures, **own, **further,
     }  # fmt: skip
-
-
-def _against(card: Card) -> str:
-    return f"{short_title(card)} against alteration"
 
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:

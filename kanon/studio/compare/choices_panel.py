@@ -95,7 +95,7 @@ def chip_styles(work: Work, seen: ComparisonState) -> str:
 
 
 def metrics_row(work: Work) -> None:
-    titles = metric_titles(work)
+    titles, chosen = metric_titles(work), compared_metrics(work)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
         st.pills(
@@ -103,13 +103,7 @@ def metrics_row(work: Work) -> None:
             usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound(
-                "compare-metrics",
-                compared_metrics(work),
-                "compared",
-                into=CompareSettings,
-                read=tuple,
-            ),
+            **bound("compare-metrics", chosen, "compared", into=CompareSettings, read=tuple),
             format_func=lambda name: plain(titles[name]),
         )
 
@@ -149,10 +143,8 @@ def strategies_row(work: Work) -> None:
         st.caption(
             "Strategies",
             width=100,
-            help="Which partner a class is merged with."
-            + f"  \n{told}\n\n"
-            + "Whose l, t or k count:"
-            + listed(SCOPES.values()),
+            help=f"Which partner a class is merged with.  \n{told}\n\n"
+            f"Whose l, t or k count:{listed(SCOPES.values())}",
         )
         st.pills(
             "Strategies: which partner a class is merged with",
@@ -189,12 +181,9 @@ def strategies_row(work: Work) -> None:
 def under_choices(work: Work, seen: ComparisonState) -> None:
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
+    runs = f" ({counted(more, 'run')})" if more else ""
     st.toggle(
-        one_or_many(
-            more, "Show what ties decide ({count} run)", "Show what ties decide ({count} runs)"
-        )
-        if more
-        else "Show what ties decide",
+        f"Show what ties decide{runs}",
         **bound("compare-bands", work.compare.bands, want_bands),
         help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in which "
         "ties are broken. Where bands overlap, luck decides who is ahead. What was run "
@@ -247,18 +236,11 @@ def said(work: Work, seen: ComparisonState) -> None:
     elif not seen.lines:
         st.info("Pick at least one metric and one strategy, then press Compare.")
     elif seen.comparison is None and work.findings.comparison is None:
-        nothing = (
-            (
-                "Nothing has been compared for this table yet. Press Compare: each line runs "
-                "once, and serves every k."
-            )
-            if all(serves_every_k(name) for name in compared_algorithms(work))
-            else (
-                "Nothing has been compared for this table yet. Press Compare: lines run once per "
-                "k, but for GAA, where one run serves every k."
-            )
-        )
-        st.info(f"{nothing} {new_runs(seen)}")
+        told = "each line runs once, and serves every k"
+        if not all(serves_every_k(name) for name in compared_algorithms(work)):
+            told = "lines run once per k, but for GAA, where one run serves every k"
+        nothing = "Nothing has been compared for this table yet."
+        st.info(f"{nothing} Press Compare: {told}. {new_runs(seen)}")
     elif seen.comparison is None:
         outdated_notice("Compare", changed_since(work, "comparison", runs_wanted), new_runs(seen))
 
@@ -266,15 +248,11 @@ def said(work: Work, seen: ComparisonState) -> None:
 def beside_k(work: Work) -> None:
     """That what is required beside k is not part of the comparison."""
     if work.settings.models:
+        models = plain("; ".join(one.sentence for one in work.settings.models))
+        are = "is" if len(work.settings.models) == 1 else "are"
         st.caption(
-            one_or_many(
-                len(work.settings.models),
-                "Lines run over k alone. {models} is required on Anonymise and not here: how l and "
-                "t come out is shown instead.",
-                "Lines run over k alone. {models} are required on Anonymise and not here: how l "
-                "and t come out is shown instead.",
-                models=plain("; ".join(one.sentence for one in work.settings.models)),
-            )
+            f"Lines run over k alone. {models} {are} required on Anonymise and not here: how l and "
+            "t come out is shown instead."
         )
     if "datafly" in compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
@@ -303,7 +281,7 @@ def presets_row(work: Work) -> None:
                 type="tertiary",
                 icon=":material/undo:",
                 disabled="comparison" in work.running,
-                on_click=_give_back,
+                on_click=lambda: state.put(as_before(state.work())),
                 key="preset-undo",
                 help="Lines and panels as they were before it.",
             )
@@ -318,7 +296,3 @@ def _take_preset(name: str) -> None:
     """Set lines and panels, and have a worker make the runs that are lacking."""
     state.put(with_preset(state.work(), name))
     runner.run(comparison_request)
-
-
-def _give_back() -> None:
-    state.put(as_before(state.work()))

@@ -92,11 +92,8 @@ def _bounded(
         prepared = replace(grounds[ground.digest], plan=plan)
         made, measured = comparison.line(line.name), [one.name for one in comparison.measured]
         lost = None
-        if (
-            line.yardstick is None
-            and not may_show_ranges(line.plan)
-            and line.guide.name in measured
-        ):
+        holds = line.yardstick is None and not may_show_ranges(line.plan)
+        if holds and line.guide.name in measured:
             lost = float(made.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
         gone = bool(made.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
         found.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, gone))

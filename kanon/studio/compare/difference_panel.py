@@ -7,9 +7,7 @@ import streamlit as st
 
 from kanon.base.formatting import thin
 from kanon.charts.difference import difference_chart, difference_table, verdicts
-from kanon.experiments.comparison import (
-    Comparison,
-)
+from kanon.experiments.comparison import Comparison
 from kanon.studio.session import state
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
@@ -18,12 +16,7 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def difference(
-    work: Work,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
+    work: Work, comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
 ) -> None:
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
@@ -69,12 +62,11 @@ def difference(
         settings,
     )
     told = "\n".join(f"- {plain(one)}" for one in found[1])
-    st.markdown(f"**At k = {thin(k)}**" + f"\n\n{told}")
+    st.markdown(f"**At k = {thin(k)}**\n\n{told}")
 
 
 def take_pair(place: int, pair: tuple[str, str], typed: str) -> None:
     """Copy one of the two; the one that was there takes the other's place."""
     other = pair[1 - place] if typed != pair[1 - place] else pair[place]
-    state.change(
-        replace(state.work().compare, pair=(typed, other) if place == 0 else (other, typed))
-    )
+    new = (typed, other) if place == 0 else (other, typed)
+    state.change(replace(state.work().compare, pair=new))

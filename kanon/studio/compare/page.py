@@ -6,9 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.experiments.comparison import (
-    Comparison,
-)
+from kanon.experiments.comparison import Comparison
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import choices, hints
 from kanon.studio.compare.searches_panel import show_searches
@@ -32,12 +30,7 @@ def last_made(work: Work) -> tuple[Comparison | None, str, str]:
 
 
 def curves(
-    work: Work,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
+    work: Work, comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
 ) -> None:
     show_board(
         comparison,

@@ -55,11 +55,10 @@ def kept_aside(work: Work) -> None:
             st.caption(plain(said))
 
 
-def _show(value: Any) -> None:
-    chosen = value or []
-    work = state.work()
-    shown = tuple(replace(each, shown=each.title in chosen) for each in work.kept.pinned)
-    state.change(replace(state.work().kept, pinned=shown))
+def _show(chosen: Any) -> None:
+    kept = state.work().kept
+    shown = tuple(replace(each, shown=each.title in (chosen or ())) for each in kept.pinned)
+    state.change(replace(kept, pinned=shown))
 
 
 def yardstick_choice(work: Work) -> None:
@@ -189,12 +188,7 @@ def _kept(place: int, each: NamedConfiguration) -> None:
 def _import(work: Work) -> None:
     key = f"kept-import-{work.version}"
     upload_field(
-        "Import a plan",
-        "plan_megabytes",
-        type="json",
-        key=key,
-        on_change=_take_file,
-        args=(key,),
+        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_take_file, args=(key,)
     )
 
 

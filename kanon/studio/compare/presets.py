@@ -19,6 +19,9 @@ from kanon.studio.session.work import Work, usable_strategies
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)
+_SIX = curves(
+    "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent", "min_k"
+).panels
 _MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"))
 
 
@@ -36,7 +39,7 @@ PRESETS: Mapping[str, BoardPreset] = {
     "metrics": BoardPreset(
         "Metrics",
         "The seven published metrics, one line each: mean alteration, generalised, at root, "
-"minimum k, and the cost matrices of two of them.",
+        "minimum k, and the cost matrices of two of them.",
         (
             *curves("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
             *_MATRICES,
@@ -46,7 +49,7 @@ PRESETS: Mapping[str, BoardPreset] = {
     "strategies": BoardPreset(
         "Strategies",
         "S1 to S7, one line each, guided by the metric that is compared alone, or else by "
-"NLLM: alteration, l, t, minimum k, and privacy against alteration.",
+        "NLLM: alteration, l, t, minimum k, and privacy against alteration.",
         (
             *curves("mean_alteration", "l_percent", "t_percent", "min_k").panels,
             Panel("scatter", "l_percent"),
@@ -57,11 +60,8 @@ PRESETS: Mapping[str, BoardPreset] = {
     "algorithms": BoardPreset(
         "Algorithms",
         "One line per algorithm, guided by the metric that is compared alone, or else by "
-"NLLM: alteration, generalised, at root, l, t and minimum k.",
-        curves(
-            "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent",
-            "min_k",
-        ).panels,
+        "NLLM: alteration, generalised, at root, l, t and minimum k.",
+        _SIX,
         algorithms=(
             *("gaa", "datafly", "samarati", "improved-greedy"),
             *("optimal", "mondrian", "lattice-sweep"),
@@ -70,13 +70,10 @@ PRESETS: Mapping[str, BoardPreset] = {
     "everything": BoardPreset(
         "Everything side by side",
         "The seven published metrics, one line each, on nine panels: two cost matrices, "
-"alteration, l, t and minimum k.",
+        "alteration, l, t and minimum k.",
         (
             *_MATRICES,
-            *curves(
-                "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent",
-                "min_k",
-            ).panels,
+            *_SIX,
             Panel("scatter", "l_percent"),
         ),
         PUBLISHED,

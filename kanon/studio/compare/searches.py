@@ -8,7 +8,7 @@ import pandas as pd
 from kanon.algorithms import improved_greedy
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.exploration import WALKERS
@@ -72,25 +72,18 @@ def lattice_said(work: Work) -> str:
     most = ", ".join(
         f"{short_title(name)} {thin(most_evaluated(name, trees))}" for name in SEARCHES
     )
+    columns, nodes = len(trees), counted(sizes["lattice_nodes"], "node")
     return (
-        "The lattice of {columns} has {nodes}, {widest} at its largest height. Nodes that "
-        "a search evaluates at most, per k: {most}."
-    ).format(
-        columns=counted(len(trees), "quasi-identifier"),
-        nodes=counted(sizes["lattice_nodes"], "node"),
-        widest=thin(sizes["largest_height"]),
-        most=most,
+        f"The lattice of {counted(columns, 'quasi-identifier')} has {nodes}, "
+        f"{thin(sizes['largest_height'])} at its largest height. Nodes that a search evaluates at "
+        f"most, per k: {most}."
     )
 
 
 def limit_said(found: Searches) -> str:
     if not found.limit:
         return "No search suppressed records."
-    return one_or_many(
-        found.limit,
-        "Each search could suppress up to {count} record.",
-        "Each search could suppress up to {count} records.",
-    )
+    return f"Each search could suppress up to {counted(found.limit, 'record')}."
 
 
 def columns_table(found: Searches) -> pd.DataFrame:

@@ -40,18 +40,11 @@ def show_searches(work: Work) -> None:
         return
     found, label = current_searches(work, settings), "Run the three searches"
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        begin_button(
-            "searches",
-            label,
-            searches_request,
-            first=found is None,
-        )
+        begin_button("searches", label, searches_request, first=found is None)
         st.caption(lattice_said(work), width="stretch")
-    shown = (
-        found
-        if found is not None or work.findings.searched is None
-        else work.findings.searched.searches
-    )
+    shown = found
+    if shown is None and work.findings.searched is not None:
+        shown = work.findings.searched.searches
     if shown is None and "searches" not in work.running:
         st.info(
             "Datafly, Samarati and Improved greedy have not been run against each other on "
@@ -84,11 +77,8 @@ def _results(found: Searches, about: str) -> None:
     st.markdown("\n".join([f"{claim}\n", *(f"- {one}" for one in claims_said(found))]))
     st.caption(limit_said(found))
     if found.lacking:
-        st.info(
-            plain(
-                f"The experiment over the number of quasi-identifiers is left out. {found.lacking}"
-            )
-        )
+        left_out = "The experiment over the number of quasi-identifiers is left out."
+        st.info(plain(f"{left_out} {found.lacking}"))
         return
     if found.over_columns["columns"].nunique() > 1:
         drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))

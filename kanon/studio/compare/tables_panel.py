@@ -53,18 +53,16 @@ COUNTED = {
 def table_choice(work: Work, compared: bool) -> None:
     """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
     offered = list(TABLES) if compared else ["searches"]
+    shown = work.compare.table_shown
     st.segmented_control(
         "Numbers",
         offered,
         **bound(
             "compare-table",
-            work.compare.table_shown if work.compare.table_shown in offered else None,
-            lambda value: state.change(
-                replace(
-                    state.work().compare,
-                    table_shown=value or ("areas" if not compared else work.compare.table_shown),
-                )
-            ),
+            shown if shown in offered else None,
+            "table_shown",
+            into=CompareSettings,
+            read=lambda value: value or (shown if compared else "areas"),
         ),
         format_func=lambda name: TABLES[name],
         label_visibility="collapsed",
@@ -136,17 +134,14 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
 def interval_choice(work: Work, ends: tuple[int, int]) -> None:
     low, high = ends
     preset = f"compare-preset-{work.version}"  # no answer about another table
+    known = ends if ends in INTERVALS else None
+    listed = "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Interval of k",
             INTERVALS,
             index=None,
-            **bound(
-                preset,
-                (low, high) if (low, high) in INTERVALS else None,
-                "interval",
-                into=CompareSettings,
-            ),
+            **bound(preset, known, "interval", into=CompareSettings),
             format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
             placeholder="your own",
             width=200,
@@ -164,22 +159,15 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
             list(K_PRESETS),
             **bound("compare-counted", work.compare.counted_k, "counted_k", into=CompareSettings),
             format_func=lambda name: COUNTED[name],
-            help=(
-                "The k between which the curve is taken as straight: {listed}. Those inside "
-                "the interval, and both of its ends."
-            ).format(
-                listed="; ".join(
-                    f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values()
-                )
-            ),
+            help=f"The k between which the curve is taken as straight: {listed}. Those inside the "
+            "interval, and both of its ends.",
             width=230,
         )
 
 
 def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
-    state.change(
-        replace(state.work().compare, interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
-    )
+    interval = (typed, ends[1]) if place == 0 else (ends[0], typed)
+    state.change(replace(state.work().compare, interval=interval))
 
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
@@ -220,16 +208,10 @@ def standings(
 
 
 def how_to_read(comparison: Comparison) -> str:
+    line = "column" if wide(comparison) else "row"
     shades = (
-        (
-            "Green is the best place of its column, orange the last; in brackets the rank. "
-            "Numbers that look equal share it."
-        )
-        if wide(comparison)
-        else (
-            "Green is the best place of its row, orange the last; in brackets the rank. Numbers "
-            "that look equal share it."
-        )
+        f"Green is the best place of its {line}, orange the last; in brackets the rank. Numbers "
+        "that look equal share it."
     )
     if not comparison.has_bands:
         return shades

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import counted, one_or_many
 from kanon.schema import Role
 from kanon.sources.memory import MemoryTable
 from kanon.studio.data.column_kind import column_kind
@@ -214,16 +214,13 @@ def coarsening_choice(
         mention_spellings(work, name)
         if one is None:
             return
-        levels = {level: replace(one, level=level) for level in range(1, one.tree.height)}
+        values = {
+            level: counted(replace(one, level=level).n_groups, "value")
+            for level in range(1, one.tree.height)
+        }
         st.selectbox(
             "Released, and counted by every model, at",
-            list(levels),
+            list(values),
             **bound(f"{prefix}-level", one.level, take_level, version, name),
-            format_func=lambda level: one_or_many(
-                levels[level].n_groups,
-                "level {level} of {top}: {count} value",
-                "level {level} of {top}: {count} values",
-                level=level,
-                top=one.tree.height - 1,
-            ),
+            format_func=lambda level: f"level {level} of {len(values)}: {values[level]}",
         )

@@ -33,18 +33,11 @@ def exposure(work: Work, incomplete: int) -> None:
         st.subheader("How exposed it is")
         counting(work)
     else:
+        table = work.table
+        asked = (tuple(table.quasi_identifiers), table.missing, table.person)
         with st.spinner("Counting how exposed the records are"):
-            seen = state.remembered(
-                "exposed",
-                (
-                    work.table.digest,
-                    work.version,
-                    tuple(work.table.quasi_identifiers),
-                    work.table.missing,
-                    work.table.person,
-                ),
-                lambda: exposed(work),
-            )
+            key = (table.digest, work.version, *asked)
+            seen = state.remembered("exposed", key, lambda: exposed(work))
         numbers = of_table(seen)
         widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
         for place, number in zip(st.columns(widths), numbers, strict=True):

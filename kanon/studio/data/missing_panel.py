@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from kanon.base.formatting import joined, one_or_many, thin
+from kanon.base.formatting import counted, joined, one_or_many, thin
 from kanon.base.spelling import BLANK
 from kanon.errors import quoted
 from kanon.sources.reading import TableFile
@@ -79,11 +79,8 @@ def markers_offered(work: Work, file: TableFile) -> None:
             continue
         columns = [f"{quoted(name)} ({thin(count)})" for name, count in odd.columns.items()]
         asked = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
-        beyond = one_or_many(
-            odd.elsewhere,
-            "It would count as missing in {count} cell of other columns too.",
-            "It would count as missing in {count} cells of other columns too.",
-        )
+        cells = counted(odd.elsewhere, "cell")
+        beyond = f"It would count as missing in {cells} of other columns too."
         _offered(work, f"{asked} {beyond}" if odd.elsewhere else asked, [odd.marker])
 
 
@@ -91,12 +88,7 @@ def _offered(work: Work, sentence: str, markers: Sequence[str]) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/help: {sentence}")
         for marker in markers:
-            _button(
-                f"{plain(quoted(marker))} is missing",
-                work,
-                take_markers,
-                [marker],
-            )
+            _button(f"{plain(quoted(marker))} is missing", work, take_markers, [marker])
         several = len(markers) > 1
         if several:
             _button("All are missing", work, take_markers, markers)
@@ -130,17 +122,13 @@ def take_values(version: int, markers: Sequence[str]) -> None:
 
 def missing_choice(work: Work, incomplete: int) -> None:
     """What happens to records that lack a quasi-identifier: nothing until it is chosen."""
-    version = work.version
+    version, records = work.version, counted(incomplete, "record")
     st.radio(
-        one_or_many(
-            incomplete,
-            "{count} record with a quasi-identifier missing: what happens to them?",
-            "{count} records with a quasi-identifier missing: what happens to them?",
-        ),
+        f"{records} with a quasi-identifier missing: what happens to them?",
         ["drop-records", "as-value"],
         **bound(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
-            "drop-records": one_or_many(incomplete, "Drop {count} record", "Drop {count} records"),
+            "drop-records": f"Drop {records}",
             "as-value": "Keep them: missing counts as a value of its own",
         }.get,
         horizontal=True,

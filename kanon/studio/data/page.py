@@ -20,12 +20,8 @@ from kanon.studio.widgets.tables import by_role
 
 def table_preview(work: Work) -> None:
     version, rows = work.version, preview_rows(work.table.records.n_records, len(work.table.roles))
-    st.subheader(
-        "{records}, {columns}".format(
-            records=records_said(work.table.records.n_records),
-            columns=counted(len(work.table.roles), "column"),
-        )
-    )
+    columns = counted(len(work.table.roles), "column")
+    st.subheader(f"{records_said(work.table.records.n_records)}, {columns}")
     st.dataframe(
         state.remembered(
             "by-role",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.schema import Role, tells_persons
 from kanon.sources.memory import MemoryTable
@@ -93,11 +93,6 @@ def _told(work: Work, column: str) -> None:
             icon=":material/error:",
         )
         return
-    st.caption(
-        one_or_many(
-            work.table.complete_records.distinct_of(column).values,
-            "k counts people: {count} person has {records}.",
-            "k counts people: {count} persons have {records}.",
-            records=records_said(work.table.complete_records.n_records),
-        )
-    )
+    people = work.table.complete_records.distinct_of(column).values
+    have = counted(people, "person has", "persons have")
+    st.caption(f"k counts people: {have} {records_said(work.table.complete_records.n_records)}.")

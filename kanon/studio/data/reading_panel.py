@@ -21,12 +21,7 @@ from kanon.studio.session.table_loading import settings_shown
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-SEPARATOR_NAMES = {
-    ",": "comma ,",
-    ";": "semicolon ;",
-    "\t": "tab",
-    "|": "bar |",
-}
+SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 
 
 FIRST_LINE = {True: "The first line holds names", False: "The first line is a record"}
@@ -110,13 +105,7 @@ def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTa
     columns[2].multiselect(
         "Cells that count as missing",
         list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
-        **bound(
-            f"markers-{version}",
-            markers,
-            take_reading,
-            version,
-            "missing_markers",
-        ),
+        **bound(f"markers-{version}", markers, take_reading, version, "missing_markers"),
         accept_new_options=True,
         help="Blank cells always do: nobody could tell them apart in a released file.",
     )

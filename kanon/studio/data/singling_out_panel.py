@@ -8,11 +8,7 @@ import streamlit as st
 
 from kanon.base.formatting import Counted, counted, one_or_many, percent
 from kanon.base.sentences import number_said
-from kanon.charts.exposure import (
-    contributions_chart,
-    contributions_table,
-    sets_table,
-)
+from kanon.charts.exposure import contributions_chart, contributions_table, sets_table
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet
 from kanon.studio.data.singling_out import (
@@ -50,11 +46,8 @@ def show_singling(work: Work) -> None:
         )
         if not can_be_searched(work):
             st.info(
-                ("It takes two records, and a column that is not an identifier, to look for it.")
-                if work.table.person_counted is None
-                else (
-                    "It takes two persons, and a column that is not an identifier, to look for it."
-                )
+                f"It takes two {_counted(work)}, and a column that is not an identifier, to look "
+                "for it."
             )
             return
         _asked(work)
@@ -79,7 +72,7 @@ def _asked(work: Work) -> None:
     with share:
         _choice(
             "share",
-            "Share of records, at least" if of == "records" else "Share of persons, at least",
+            f"Share of {of}, at least",
             SHARES,
             view.share,
             lambda one: f"{100 * one:g} %",
@@ -125,12 +118,7 @@ def _counted(work: Work) -> Counted:
 
 
 def _choice(
-    name: str,
-    label: str,
-    options: Any,
-    value: object,
-    shown: Callable[[Any], str],
-    about: str,
+    name: str, label: str, options: Any, value: object, shown: Callable[[Any], str], about: str
 ) -> None:
     field = bound(f"singling-{name}-{state.work().version}", value, name, into=SinglingView)
     st.selectbox(label, options, **field, format_func=shown, help=about)
@@ -290,8 +278,7 @@ def _limits(found: SinglingOut) -> str:
     if not found.complete:
         lines.insert(
             0,
-            "Sets of more than "
-            f"{counted(found.size, 'column')} were left out, "
-            "as they are too many: make columns identifiers that leave anyway.",
+            f"Sets of more than {counted(found.size, 'column')} were left out, as they are too "
+            "many: make columns identifiers that leave anyway.",
         )
     return " ".join(lines)

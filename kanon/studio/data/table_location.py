@@ -28,18 +28,9 @@ from kanon.studio.session import state
 from kanon.studio.session.parts import SessionPart
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import bound
-from kanon.studio.session.table_loading import (
-    adult_work,
-    read_again,
-    sample_work,
-)
+from kanon.studio.session.table_loading import adult_work, read_again, sample_work
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import (
-    Request,
-    Work,
-    opening_cancelled,
-    reading_cancelled,
-)
+from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
 from kanon.studio.widgets.controls import upload_field
 
 PLACE_TAB = "A path or a database"
@@ -134,7 +125,7 @@ def place_tab(work: Work) -> None:
     where.text_input(
         "Path of a table, or URL of a database with the table after a #",
         **bound(f"place-{version}", work.view(Place).typed, "typed", into=_take),
-        placeholder=_examples(),
+        placeholder=f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people",
         help=(
             "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
             "server such as postgres://host/data#people."
@@ -156,7 +147,7 @@ def place_tab(work: Work) -> None:
         icon=":material/folder_open:",
         type="secondary" if work.table.origin == "place" else "primary",
         disabled="opening" in work.running,
-        on_click=_open,
+        on_click=lambda: runner.run(opening_request, refused=_said_at_place),
         key="open-place",
         width="stretch",
     )
@@ -218,10 +209,6 @@ def _said_at_place(work: Work, sentence: str) -> Work:
     )
 
 
-def _open() -> None:
-    runner.run(opening_request, refused=_said_at_place)
-
-
 def reading_request(work: Work) -> Request | None:
     """Read the table as asked for now; None of one that cannot be read again."""
     table = work.table.records
@@ -235,10 +222,6 @@ def reading_request(work: Work) -> Request | None:
         limit="engine_minutes",
         cancelled=reading_cancelled,
     )
-
-
-def _examples() -> str:
-    return f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people"
 
 
 def _take(**fields: str) -> None:

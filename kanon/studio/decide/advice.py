@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from kanon.base.formatting import counted, thin
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
@@ -27,6 +28,8 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.findings import AdviceResult, AskedOfWays
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Request, Work
+
+_how = Sections(__file__)
 
 WAY = "Way"  # the head of the column that names a way
 
@@ -153,23 +156,19 @@ def with_ways(
 ) -> Work:
     comparison, again = found
     known = {(asked, place): one for place, one in again.items()}
-    return work.with_parts(
-        replace(work.findings, advised=AdviceResult(comparison, settings, known))
-    )
+    advised = AdviceResult(comparison, settings, known)
+    return work.with_parts(replace(work.findings, advised=advised))
 
 
 def with_again(
     asked: AskedOfWays, places: Sequence[int], work: Work, found: Sequence[RepeatedLoss]
 ) -> Work:
-    if work.findings.advised is None:
+    advised = work.findings.advised
+    if advised is None:
         return work
     more = {(asked, place): one for place, one in zip(places, found, strict=True)}
-    return work.with_parts(
-        replace(
-            work.findings,
-            advised=replace(work.findings.advised, again={**work.findings.advised.again, **more}),
-        )
-    )
+    advised = replace(advised, again={**advised.again, **more})
+    return work.with_parts(replace(work.findings, advised=advised))
 
 
 def advice_of(work: Work, advised: AdviceResult) -> Advice:
@@ -251,33 +250,11 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def how_advised(work: Work) -> str:
     weights = work.view(DecideView).advice.weights
-    whole = sum(weights.values())
-    return "\n\n".join(
-        [
-            (
-                "**The ways.** Seven metrics under S1; seven metrics, two scopes and S2 to S7; L "
-                "and T at two scopes, which count no cost, so that no metric guides them: 7 + 84 "
-                "+ 4 = 95."
-            ),
-            (
-                f"**The score** of a way is ({weights['utility']} × alteration + {weights['l']} × "
-                f"(100 − l in % of the table's) + {weights['t']} × t in %) / {whole}, from 0, the "
-                "best, to 100. The alteration is the mean over the seven metrics, l that of the "
-                "least mixed class, t that of the most unusual one. For each k the release "
-                "counts that loses least, of those of the way for this k or a larger one that "
-                "have what part 1 asks. Of several k each is the mean over both ends and the "
-                "papers' k between."
-            ),
-            (
-                "**Proposed** is the way of least score. The alternatives would be the best if "
-                "one concern mattered as much as all others together, or alone; they are at "
-                "least one point better in it, and nothing beats them in all three."
-            ),
-            (
-                "**How steady it is.** The proposals are run with ten other orders of ties, and "
-                f"on ten tables of {thin(work.table.complete_records.n_records)} records each "
-                "that are drawn from this one with replacement. Undecided means that the scores "
-                "of two of them overlap."
-            ),
-        ]
+    return _how(
+        "advised",
+        utility=weights["utility"],
+        mixed=weights["l"],
+        alike=weights["t"],
+        whole=sum(weights.values()),
+        records=thin(work.table.complete_records.n_records),
     )

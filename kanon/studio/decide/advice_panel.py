@@ -170,9 +170,7 @@ def _concern(work: Work, advice: Advice) -> str:
 def _found(work: Work, advice: Advice) -> None:
     weighed, about, concern = advice.weighed, _about(work), _concern(work, advice)
     figure = state.remembered(
-        "advice chart",
-        (about, concern),
-        lambda: advised_chart(weighed, advice.proposals, concern),
+        "advice chart", (about, concern), lambda: advised_chart(weighed, advice.proposals, concern)
     )
     settings = PictureSettings.of_comparison(begun_with(work, "advising"), weighed.comparison)
     picture(figure, advice.table, "advised", about, settings)
@@ -191,12 +189,9 @@ def _found(work: Work, advice: Advice) -> None:
     _steady(work, advice)
     with st.expander("All ways", icon=":material/table_rows:"):
         table = state.remembered("advice table", about, advice.table)
-        st.dataframe(ways_shown(table), hide_index=True, column_config=_narrow())
+        config = {WAY: st.column_config.TextColumn(pinned=True, width=220)}
+        st.dataframe(ways_shown(table), hide_index=True, column_config=config)
         data_button("Download all ways", advice.table, "ways", about)
-
-
-def _narrow() -> dict[str, Any]:
-    return {WAY: st.column_config.TextColumn(pinned=True, width=220)}
 
 
 def _about(work: Work) -> str:
@@ -219,10 +214,7 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     score = percent(float(weighed.scores[one.place]))
     said = [f"alteration {percent(own['mean_alteration'])} ↓"]
     if weighed.comparison.sensitive:
-        said += [
-            f"l = {write_decimals(own['l'], 2)} ↑",
-            f"t = {write_decimals(own['t'], 2)} ↓",
-        ]
+        said += [f"l = {write_decimals(own['l'], 2)} ↑", f"t = {write_decimals(own['t'], 2)} ↓"]
     st.markdown(" · ".join([*said, f"score {score} ↓"]))
     st.markdown(plain(one.reason))
     st.caption(plain(advice.over_k(one)))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import counted
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.release.context import Context, least_k, models_wanted
@@ -45,16 +45,10 @@ def with_wishes(work: Work) -> Work:
     taken = {(one.card.name, one.column) for one in wanted}
     others = [one for one in work.settings.models if (one.card.name, one.column) not in taken]
     k = least_k(context)
-    said = f"Required now is k = {k}; press Anonymise on the page Anonymise."
+    needed = f"is k = {k}"
     if wanted:
-        said = one_or_many(
-            len(wanted),
-            "Required now are k = {k} and {count} more model; press Anonymise on the page "
-            "Anonymise.",
-            "Required now are k = {k} and {count} more models; press Anonymise on the page "
-            "Anonymise.",
-            k=k,
-        )
+        needed = f"are k = {k} and {counted(len(wanted), 'more model')}"
+    said = f"Required now {needed}; press Anonymise on the page Anonymise."
     return with_taken(work, "purpose", said, replace(work.settings, k=k, models=(*others, *wanted)))
 
 
@@ -62,20 +56,11 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     """Why no release can meet what is asked for, in a sentence; None if one can."""
     context, most = work.purpose.context, work.table.highest_k
     k = least_k(context)
-    if k > most and work.table.person_counted is None:
-        return one_or_many(
-            most,
-            "No release reaches k = {k}: the table has {count} record.",
-            "No release reaches k = {k}: the table has {count} records.",
-            k=k,
-        )
     if k > most:
-        return one_or_many(
-            most,
-            "No release reaches k = {k}: the table is about {count} person.",
-            "No release reaches k = {k}: the table is about {count} persons.",
-            k=k,
-        )
+        about = f"is about {counted(most, 'person')}"
+        if work.table.person_counted is None:
+            about = f"has {counted(most, 'record')}"
+        return f"No release reaches k = {k}: the table {about}."
     models = [
         one for column in work.table.sensitive_columns for one in models_wanted(context, column)
     ]

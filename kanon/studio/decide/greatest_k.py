@@ -95,12 +95,10 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
 
 def least_said(greatest: GreatestKResult) -> str:
     first = greatest.found.curve.iloc[0]
-    return "From an alteration of {least} on {model} was met, with k = {k} in {classes}.".format(
-        model=short(greatest.model),
-        least=percent(float(first["alteration"])),
-        k=thin(int(first["k"])),
-        classes=counted(int(first["classes"]), "class", "classes"),
-    )
+    least, k = percent(float(first["alteration"])), thin(int(first["k"]))
+    classes = counted(int(first["classes"]), "class", "classes")
+    model = short(greatest.model)
+    return f"From an alteration of {least} on {model} was met, with k = {k} in {classes}."
 
 
 def reached_said(greatest: GreatestKResult, most: float) -> str:
@@ -109,11 +107,9 @@ def reached_said(greatest: GreatestKResult, most: float) -> str:
     if not len(within):
         return "With so little alteration no release that was found meets it."
     last = within.iloc[-1]
-    return "That release costs {altered} and has {classes}; it was found by “{way}”.".format(
-        altered=percent(float(last["alteration"])),
-        classes=counted(int(last["classes"]), "class", "classes"),
-        way=WAYS[last["way"]].title,
-    )
+    altered, way = percent(float(last["alteration"])), WAYS[last["way"]].title
+    classes = counted(int(last["classes"]), "class", "classes")
+    return f"That release costs {altered} and has {classes}; it was found by “{way}”."
 
 
 def how_reversed() -> str:

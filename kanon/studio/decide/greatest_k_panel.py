@@ -93,11 +93,8 @@ def _current(work: Work, model: SensitiveModel) -> GreatestKResult | None:
         about = settings_of_reverse(work, model)
     except KanonError:  # said when it is run
         return None
-    return (
-        work.findings.greatest
-        if work.findings.greatest and work.findings.greatest.settings == about
-        else None
-    )
+    found = work.findings.greatest
+    return found if found and found.settings == about else None
 
 
 # --- what is given ----------------------------------------------------------------------------
@@ -221,12 +218,7 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
 
 
 def _k_said(of: Counted) -> str:
-    if of == "persons":
-        return (
-            "Persons in the smallest class: everybody looks like at least k − 1 others. Other "
-            "releases may reach more."
-        )
     return (
-        "Records in the smallest class: everybody looks like at least k − 1 others. Other "
-        "releases may reach more."
+        f"{of.capitalize()} in the smallest class: everybody looks like at least k − 1 others. "
+        "Other releases may reach more."
     )

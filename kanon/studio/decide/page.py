@@ -10,8 +10,7 @@ PARTS = {
     "reverse": ("3 Greatest k for a given l or t", greatest_k_panel.show),
     "study": ("4 Which strategy in general?", simulated_panel.show),
 }
-"""The parts by their names in :class:`kanon.studio.decide.state.DecideView`: title, and what draws
-it from what the session works on."""
+"""The parts by their names in ``DecideView``: title, and what draws it."""
 
 
 def page() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import thin
+from kanon.base.how_texts import Sections
 from kanon.base.sentences import number_said, records_said
 from kanon.charts.decision import decision_chart
 from kanon.errors import KanonError
@@ -32,12 +33,7 @@ from kanon.release.decision import (
     levels_reached,
 )
 from kanon.run import Run
-from kanon.studio.decide.decision import (
-    IN_ENGINE,
-    opened_context,
-    out_of_reach,
-    with_wishes,
-)
+from kanon.studio.decide.decision import IN_ENGINE, opened_context, out_of_reach, with_wishes
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs.anonymisation import outdated
@@ -52,6 +48,8 @@ from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.requirements import best
 from kanon.studio.widgets.result import choose_k, release_shown, renew_row
+
+_how = Sections(__file__)
 
 
 def show(work: Work) -> None:
@@ -133,8 +131,10 @@ def _verdict(work: Work) -> Decision | None:
         if decision.parts:
             with right:
                 about = f"{result.settings}|{k}|{decision.context.to_json()}"
+                met = sum(part.met for part in decision.parts)
+                said = f"k = {thin(k)}: {met} of {len(decision.parts)} thresholds met"
                 picture(
-                    decision_chart(decision, _finding(decision, k)),
+                    decision_chart(decision, said),
                     lambda: decision_table(decision), "decide-thresholds", about,
                     PictureSettings.of_run(work, done.prepared, k),
                 )  # fmt: skip
@@ -162,11 +162,6 @@ def _said(decision: Decision) -> None:
     st.markdown("\n".join(f"- {'✓' if part.met else '✗'} {plain(part.sentence)}" for part in parts))
     for sentence in last:
         st.caption(plain(sentence))
-
-
-def _finding(decision: Decision, k: int) -> str:
-    met = sum(part.met for part in decision.parts)
-    return f"k = {thin(k)}: {met} of {len(decision.parts)} thresholds met"
 
 
 # --- what is asked ----------------------------------------------------------------------------
@@ -217,17 +212,11 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
 
 
 def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision | None) -> list[str]:
-    parts = [] if decision is None else decision.parts
     lines = []
-    for part in parts:
+    for part in [] if decision is None else decision.parts:
         if part.threshold.card.name == name:
-            value, _ = part.shown
-            sign = "✓" if part.met else "✗"
-            if part.column:
-                said = f"{sign} {plain(part.column)}: {value}"
-            else:
-                said = f"{sign} reached: {value}"
-            lines.append(said)
+            about = plain(part.column) if part.column else "reached"
+            lines.append(f"{'✓' if part.met else '✗'} {about}: {part.shown[0]}")
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and asked.wanted is not None and asked.wanted > (most := work.table.highest_k):
@@ -354,37 +343,11 @@ def _load(key: str) -> None:
 
 
 def _how_thresholds(work: Work) -> str:
-    context = work.purpose.context
-    said = [
-        (
-            "Each threshold is proposed for who gets the release, from the source beside it. "
-            "None is a law. A risk of 0.09 is written as 1 in 11."
-        ),
-        (
-            "k, l and t are counted again from the released rows alone, by other means than "
-            "those that made the release."
-        ),
-        (
-            "The risks follow from how many records look alike: the person who is easiest to "
-            "find is in the smallest class; on average, classes / records are found."
-        )
-        if work.table.person_counted is None
-        else (
-            "The risks follow from how many persons look alike, told apart by "
-            f"{plain(work.table.person_counted)}: the one who is easiest to find is in the class "
-            "of fewest persons; on average, over all records, 1 / the persons of its class "
-            "counts."
-        ),
-    ]
+    context, person = work.purpose.context, work.table.person_counted
+    said = [_how("thresholds")]
+    said.append(_how("risks") if person is None else _how("risks_of_persons", person=plain(person)))
     if context.known is not None:
-        said.append(
-            f"For every choice of {context.known} quasi-identifiers the records are grouped "
-            "by these alone, and the worst of all choices counts."
-        )
+        said.append(_how("known", number=context.known))
     if context.attacker == "journalist":
-        said.append(
-            "Who does not know whether a person is in the table has to reckon with everybody "
-            "of the population: load one on the page Privacy. Without it the risk is that of "
-            "somebody who knows, which is never lower."
-        )
+        said.append(_how("journalist"))
     return "\n\n".join(said)

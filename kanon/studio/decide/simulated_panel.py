@@ -1,8 +1,5 @@
 """Which strategy in general? The part of the page Decide about simulated sensitive columns."""
 
-from dataclasses import replace
-from typing import Any
-
 import streamlit as st
 
 from kanon.charts.simulated import mean_ranks_chart
@@ -62,10 +59,6 @@ def show(work: Work) -> None:
     _files(work, simulation, found)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_simulated(simulation))
-
-
-def _look(**fields: Any) -> None:
-    state.change(replace(state.work().view(SimulatedView), **fields))
 
 
 def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:

@@ -39,12 +39,9 @@ def said_values(counts: Mapping[str, int]) -> str:
 
 def said_unused(leaves: Sequence[str]) -> str:
     some = [shortened(leaf) for leaf in leaves[:_NAMED]]
-    return one_or_many(
-        len(leaves),
-        "{count} leaf has no record, which is fine: {listed}.",
-        "{count} leaves have no record, which is fine: {listed}.",
-        listed=_and_more(", ".join(some), len(leaves) - len(some)),
-    )
+    listed = _and_more(", ".join(some), len(leaves) - len(some))
+    have = counted(len(leaves), "leaf has", "leaves have")
+    return f"{have} no record, which is fine: {listed}."
 
 
 def _and_more(listed: str, rest: int) -> str:
@@ -70,10 +67,7 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
             height=100,
         )
         st.button(
-            "Take these lines",
-            key="tree-paste",
-            on_click=_take_pasted,
-            args=(column, pasted),
+            "Take these lines", key="tree-paste", on_click=_take_pasted, args=(column, pasted)
         )
     if choice.tree is not None:
         tree = choice.tree
@@ -87,9 +81,7 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
             _download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
-        label = one_or_many(
-            len(trees), "All {count} hierarchy as ZIP", "All {count} hierarchies as ZIP"
-        )
+        label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
         _download(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
 
@@ -128,19 +120,10 @@ def _take_pasted(column: str, key: str) -> None:
 
 
 def review(work: Work) -> None:
-    st.subheader(
-        one_or_many(
-            len(work.table.imports),
-            "Look through {count} file; nothing is in use yet",
-            "Look through {count} files; nothing is in use yet",
-        )
-    )
-    key = (
-        work.table.imports,
-        work.table.digest,
-        work.table.missing,
-        tuple(work.table.hierarchy_columns),
-    )
+    files = counted(len(work.table.imports), "file")
+    st.subheader(f"Look through {files}; nothing is in use yet")
+    table = work.table
+    key = (table.imports, table.digest, table.missing, tuple(table.hierarchy_columns))
     choices = state.remembered("imports", key, lambda: meant(work))
     for place, (waiting, choice) in enumerate(zip(work.table.imports, choices, strict=True)):
         name, column, said = st.columns([3, 3, 6], vertical_alignment="center")

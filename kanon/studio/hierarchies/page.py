@@ -56,9 +56,8 @@ def columns_row(work: Work, column: str) -> None:
     )
 
 
-def take_column(value: Any) -> None:
+def take_column(chosen: Any) -> None:
     """Look at another column; the chip that is chosen already stays chosen."""
-    chosen = value
     if chosen is not None:
         state.change(replace(state.work().shared, column=chosen))
 
@@ -89,8 +88,8 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                         "Treat {count} values as those that look the same",
                     ),
                     key="tree-alike",
-                    on_click=treat_as_one,
-                    args=(column,),
+                    on_click=take_step,
+                    args=(tree_edits.with_alike_as_one, column),
                     help="They differ in their Unicode form, in blanks or in unseen signs.",
                 )
             if not groups:
@@ -129,8 +128,8 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 "Remove them",
                 type="tertiary",
                 key="tree-remove",
-                on_click=remove_unused,
-                args=(column,),
+                on_click=take_step,
+                args=(tree_edits.without_unused, column),
             )
 
 
@@ -138,13 +137,8 @@ def add_values(column: str, key: str) -> None:
     state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
 
 
-def treat_as_one(column: str) -> None:
-    """Give values without a place that of the leaves that look the same."""
-    state.attempt(lambda: tree_edits.with_alike_as_one(state.work(), column))
-
-
-def remove_unused(column: str) -> None:
-    state.attempt(lambda: tree_edits.without_unused(state.work(), column))
+def take_step(step: Callable[[Work, str], Work], column: str) -> None:
+    state.attempt(lambda: step(state.work(), column))
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
@@ -160,9 +154,7 @@ def view_row(
         ):
             build_panel(work, column)
         with closing_popover(
-            "Files",
-            f"tree-files-{opened}-{len(work.table.imports)}",
-            icon=":material/folder_open:",
+            "Files", f"tree-files-{opened}-{len(work.table.imports)}", icon=":material/folder_open:"
         ):
             files_panel(work, column, choice)
         if preview is None:
@@ -200,24 +192,15 @@ def step_buttons(work: Work, column: str) -> None:
         )
 
 
-def take_step(step: Callable[[Work, str], Work], column: str) -> None:
-    state.attempt(lambda: step(state.work(), column))
-
-
 def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
-    titles = {tree_edits.DRAWN: "yours", **metric_titles(work)}
+    titles, key = {tree_edits.DRAWN: "yours", **metric_titles(work)}, f"tree-shown-{work.version}"
     st.selectbox(
         "Weights on the edges",
         options,
-        **bound(
-            f"tree-shown-{work.version}",
-            tree_edits.shown_now(work, choice),
-            "shown",
-            into=SharedView,
-        ),
+        **bound(key, tree_edits.shown_now(work, choice), "shown", into=SharedView),
         format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
         label_visibility="collapsed",
         width=190,
@@ -249,16 +232,11 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
     if choice.tree is None or choice.tree.weight is None or not others:
         return
     start = work.settings.metric if work.settings.metric in usable_metrics(work) else "nllm"
+    have = "has" if len(others) == 1 else "have"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            one_or_many(
-                len(others),
-                "The metric Custom counts your weights once every hierarchy has some; {columns} "
-                "has none yet.",
-                "The metric Custom counts your weights once every hierarchy has some; {columns} "
-                "have none yet.",
-                columns=plain(listing(others)),
-            ),
+            "The metric Custom counts your weights once every hierarchy has some; "
+            f"{plain(listing(others))} {have} none yet.",
             width="content",
         )
         st.button(

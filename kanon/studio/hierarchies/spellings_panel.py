@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.hierarchy.spellings import TIMES
 from kanon.studio.session import state
 from kanon.studio.session.text import plain, shortened, with_blanks_seen
@@ -18,11 +18,7 @@ def spellings_panel(work: Work, column: str) -> None:
     found = tree_edits.proposed_spellings(work, column)
     if not found:
         return
-    title = one_or_many(
-        len(found),
-        "Values that look like spellings of one: {count} group",
-        "Values that look like spellings of one: {count} groups",
-    )
+    title = f"Values that look like spellings of one: {counted(len(found), 'group')}"
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
             "Joined, they share a group just above them, named after the most frequent "

@@ -14,11 +14,7 @@ from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
-from kanon.studio.lattice.sentences import (
-    levels_said,
-    levels_shown,
-    verdict,
-)
+from kanon.studio.lattice.sentences import levels_said, levels_shown, verdict
 from kanon.studio.lattice.subject import (
     ROWS,
     Subject,
@@ -71,27 +67,25 @@ def step_to(explored: Exploration, name: str, value: Any) -> None:
 
 
 def goes_to(work: Work, explored: Exploration, node: Node) -> None:
-    known = {}
+    told: dict[Node, list[str]] = {}
     if explored.least is not None:
-        known[explored.least] = "least loss"
+        told[explored.least] = ["least loss"]
     for one in explored.tied:
-        mingen = short_title("mingen")
-        known[one] = f"{known[one]}; {mingen}" if one in known else mingen
+        told.setdefault(one, []).append(short_title("mingen"))
     for walk in explored.walks:
         if walk.steps:
-            last, search = walk.steps[-1], short_title(walk.algorithm)
-            title = f"end of {search}"
+            last = walk.steps[-1]
+            title = f"end of {short_title(walk.algorithm)}"
             if last.suppressed > explored.limit:
-                title = f"end of {search}, which suppresses {thin(last.suppressed)}"
-            end = last.node
-            known[end] = f"{known[end]}; {title}" if end in known else title
+                title = f"{title}, which suppresses {thin(last.suppressed)}"
+            told.setdefault(last.node, []).append(title)
     found = explored.assessed
     loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
-    least = "minimal"
     for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
-        known[one] = f"{known[one]}; {least}" if one in known else least
-    if not known:
+        told.setdefault(one, []).append("minimal")
+    if not told:
         return
+    known = {one: "; ".join(titles) for one, titles in told.items()}
     st.selectbox(
         "Or take one that stands out",
         list(known),

@@ -31,11 +31,7 @@ from kanon.studio.lattice.node_panel import (
     tables,
     use,
 )
-from kanon.studio.lattice.sentences import (
-    how_lattice,
-    size_said,
-    step_said,
-)
+from kanon.studio.lattice.sentences import how_lattice, size_said, step_said
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     Subject,
@@ -69,6 +65,7 @@ def take_view(**fields: Any) -> None:
 
 
 def choices(work: Work) -> None:
+    view = work.view(LatticeView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Columns",
@@ -100,13 +97,7 @@ def choices(work: Work) -> None:
     beside.segmented_control(
         "Colour says" if drawn_whole(work) else "Colour beside the chosen node says",
         list(COLOURINGS),
-        **bound(
-            "lattice-colour",
-            work.view(LatticeView).colouring,
-            "colouring",
-            into=LatticeView,
-            keep=True,
-        ),
+        **bound("lattice-colour", view.colouring, "colouring", into=LatticeView, keep=True),
         format_func=lambda name: COLOURINGS[name],
         width="content",
         help="The marker always says whether a node satisfies: circles do, crosses do not.",
@@ -115,13 +106,7 @@ def choices(work: Work) -> None:
         "Walks of searches",
         list(WALK_LOOKS),
         selection_mode="multi",
-        **bound(
-            "lattice-walks",
-            list(work.view(LatticeView).walks),
-            "walks",
-            into=LatticeView,
-            read=tuple,
-        ),
+        **bound("lattice-walks", list(view.walks), "walks", into=LatticeView, read=tuple),
         format_func=short_title,
         width="content",
         help="Which nodes a search moved through, in its order; a number at each step.",
@@ -210,11 +195,7 @@ def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None
         )
         if not drawable and len(explored.assessed.nodes):
             data_button(
-                "Counted nodes",
-                lambda: lattice_table(explored),
-                "nodes",
-                about,
-                kind="tertiary",
+                "Counted nodes", lambda: lattice_table(explored), "nodes", about, kind="tertiary"
             )
 
 

@@ -3,7 +3,7 @@
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import WALKERS, Assessment, Exploration, VisitedNode, Walk
@@ -73,19 +73,10 @@ def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
 
 
 def _too_small(explored: Exploration, one: VisitedNode) -> str:
+    below = f"classes below k = {thin(explored.k)}"
     if explored.others:
-        return one_or_many(
-            one.suppressed,
-            "{count} record is in classes below k = {k} or that break a model",
-            "{count} records are in classes below k = {k} or that break a model",
-            k=thin(explored.k),
-        )
-    return one_or_many(
-        one.suppressed,
-        "{count} record is in classes below k = {k}",
-        "{count} records are in classes below k = {k}",
-        k=thin(explored.k),
-    )
+        below = f"{below} or that break a model"
+    return f"{counted(one.suppressed, 'record is', 'records are')} in {below}"
 
 
 def size_said(ready: Subject) -> str:
@@ -112,7 +103,7 @@ def _power_of_ten(log10: float) -> str:
     if log10 < 6:
         return thin(round(10**log10))
     exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return "about {number}".format(number=f"10{exponent}")
+    return f"about 10{exponent}"
 
 
 def levels_said(explored: Exploration, node: Node) -> str:
@@ -134,14 +125,10 @@ def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
     place = found.places[node]
     gone, limit = int(found.suppressed[place]), found.limit
     if gone > limit:
-        records = records_said(gone)
-        if explored.others:
-            return (
-                f"Does not satisfy: at least {records} would have to be suppressed, and "
-                f"{_limit(limit)} may be."
-            )
+        least = "at least " if explored.others else ""
         return (
-            f"Does not satisfy: {records} would have to be suppressed, and {_limit(limit)} may be."
+            f"Does not satisfy: {least}{records_said(gone)} would have to be suppressed, and "
+            f"{_limit(limit)} may be."
         )
     parts = ["Satisfies"]
     if node == explored.least:
@@ -170,31 +157,18 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
     required = f"k = {thin(explored.k)}"
     if explored.others:
         required = f"{required} or one of the other models"
-    allowed = (
-        one_or_many(
-            explored.limit,
-            "At most {count} record is in classes that break {required}.",
-            "At most {count} records are in classes that break {required}.",
-            required=required,
-        )
-        if explored.limit
-        else f"No record is in classes that break {required}."
-    )
+    allowed = "No record is"
+    if explored.limit:
+        allowed = f"At most {counted(explored.limit, 'record is', 'records are')}"
     weighted = ""
     if ready.prepared.plan.algorithm.attribute_weights:
-        weighted = " " + (
-            "Columns count by their weights here, as they do while searching; alteration on the "
+        weighted = (
+            " Columns count by their weights here, as they do while searching; alteration on the "
             "other pages counts each once."
         )
-    suppressed = (
-        "Datafly may suppress k records, as published, as no limit was set."
-        if ready.task.suppression is None
-        else one_or_many(
-            ready.task.suppression,
-            "Datafly may suppress up to {count} record.",
-            "Datafly may suppress up to {count} records.",
-        )
-    )
+    suppressed = "k records, as published, as no limit was set"
+    if ready.task.suppression is not None:
+        suppressed = f"up to {counted(ready.task.suppression, 'record')}"
     searches = (
         f"**{plain(module.CARD.title)}.** {plain(own_way(module.CARD.how))}"
         for module in WALKERS.values()
@@ -208,10 +182,10 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
         variance=f"{spread:.2f}",
         expected=thin(round(largest_level(trees))),
         widest=thin(max(explored.per_height)),
-        allowed=allowed,
+        allowed=f"{allowed} in classes that break {required}.",
         metric=plain(ready.prepared.plan.metric.card.title),
         weighted=weighted,
         searches="\n\n".join(searches),
-        suppressed=suppressed,
+        suppressed=f"Datafly may suppress {suppressed}.",
         source=plain(sources),
     )

@@ -98,17 +98,13 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
 def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None:
     if tree.n_nodes <= LARGEST_MATRIX:
         return
-    groups = drillable(tree)
+    groups, key = drillable(tree), f"costs-focus-{work.version}-{column}"
+    focus = view.focus if view.focus in groups else groups[0]
     st.selectbox(
         f"{counted(tree.n_nodes, 'node')} are more than "
         f"{LARGEST_MATRIX}, so groups stand for their values. Look into",
         groups,
-        **bound(
-            f"costs-focus-{work.version}-{column}",
-            view.focus if view.focus in groups else groups[0],
-            "focus",
-            into=MatrixView,
-        ),
+        **bound(key, focus, "focus", into=MatrixView),
         format_func=lambda name: shortened(name, 60),
         width=420,
     )
@@ -147,15 +143,9 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
     trees = work.table.trees
     tree = trees[column]
     narrowed(work, column, tree, view)
-    key = (
-        view,
-        work.settings.metric,
-        column,
-        tuple(work.settings.composed.items()),
-        tuple(trees.items()),
-        work.version,
-        work.table.missing,
-    )
+    composed, missing = work.settings.composed, work.table.missing
+    made_of = (tuple(composed.items()), tuple(trees.items()), work.version, missing)
+    key = (view, work.settings.metric, column, *made_of)
     costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
     figure = state.remembered("costs-figure", key, costs.figure)
     if explained := costs.explained():
@@ -166,7 +156,7 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
         with st.container(width=int(figure.layout.width)):
             matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
             versions = [(name, work.table.history(name).version) for name in trees]
-            about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
+            about = f"{view}|{column}|{versions}|{missing}|{composed}"
             made = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
             with st.container(horizontal=True, vertical_alignment="center"):
                 data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")

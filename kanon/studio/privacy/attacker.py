@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kanon.base.formatting import one_or_many, percent, thin
+from kanon.base.formatting import percent, thin
 from kanon.base.sentences import number_said, records_said
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
@@ -100,10 +100,7 @@ def baseline_of(sensitive: Sensitive) -> Match:
 
 
 def about_person(before: Match, after: Match, baseline: Match | None, suppressed: int) -> list[str]:
-    sentences = [
-        f"**Before:** {_found(before)}",
-        f"**After:** {_found(after)}",
-    ]
+    sentences = [f"**Before:** {_found(before)}", f"**After:** {_found(after)}"]
     if before.records and not after.records and suppressed:
         sentences.append("The record of such a person was suppressed: it left the release.")
     if baseline is not None and baseline.sureness is not None:
@@ -117,35 +114,16 @@ def about_person(before: Match, after: Match, baseline: Match | None, suppressed
 def _found(match: Match) -> str:
     if not match.records:
         return "no record matches, so the attacker learns nothing about this person."
-    records = matching_said(match)
-    sure = match.sureness
+    matches = f"{matching_said(match)} {'matches' if match.records == 1 else 'match'}"
+    sure, values = match.sureness, _values(match)
     if sure is None:
-        return one_or_many(match.records, "{records} matches.", "{records} match.", records=records)
+        return f"{matches}."
     if sure == 1:
-        return one_or_many(
-            match.records,
-            "{records} matches: the attacker is certain of {values}.",
-            "{records} match, and all say the same: the attacker is certain of {values}.",
-            records=records,
-            values=_values(match),
-        )
+        same = "" if match.records == 1 else ", and all say the same"
+        return f"{matches}{same}: the attacker is certain of {values}."
     if len(match.guesses) == 1:
-        return one_or_many(
-            match.records,
-            "{records} matches; the best guess is {values}, {share} sure.",
-            "{records} match; the best guess is {values}, {share} sure.",
-            records=records,
-            values=_values(match),
-            share=percent(100 * sure),
-        )
-    return one_or_many(
-        match.records,
-        "{records} matches; the best guesses are {values}, {share} sure each.",
-        "{records} match; the best guesses are {values}, {share} sure each.",
-        records=records,
-        values=_values(match),
-        share=percent(100 * sure),
-    )
+        return f"{matches}; the best guess is {values}, {percent(100 * sure)} sure."
+    return f"{matches}; the best guesses are {values}, {percent(100 * sure)} sure each."
 
 
 def matching_said(match: Match) -> str:
@@ -171,27 +149,21 @@ def about_everybody(
     after: Linkage,
     baseline: Match | None,
 ) -> str:
-    figures = {
-        "what": plain(", ".join(known)) if known else "nothing",
-        "before": percent(100 * before.singled_out),
-        "all": number_said(classes.highest_k, before.of),
-        "after": percent(100 * after.singled_out),
-        "matches_before": _mean(before.matches),
-        "matches_after": _mean(after.matches),
-    }
+    what = plain(", ".join(known)) if known else "nothing"
+    out, out_after = (percent(100 * one.singled_out) for one in (before, after))
+    singled = f"{out} of {number_said(classes.highest_k, before.of)} before and {out_after} after"
+    match_before, match_after = _mean(before.matches), _mean(after.matches)
     found = (
-        (
-            "**Everybody, one after the other:** knowing {what} singles out {before} of {all} "
-            "before and {after} after; on average {matches_before} records match before and "
-            "{matches_after} after."
-        ).format(**figures)
-        if before.of == "records"
-        else (
-            "**Everybody, one after the other:** knowing {what} of one of their records singles "
-            "out {before} of {all} before and {after} after; on average {matches_before} persons "
-            "match before and {matches_after} after, by the record that most gives them away."
-        ).format(**figures)
+        f"knowing {what} singles out {singled}; on average {match_before} records match before "
+        f"and {match_after} after."
     )
+    if before.of == "persons":
+        found = (
+            f"knowing {what} of one of their records singles out {singled}; on average "
+            f"{match_before} persons match before and {match_after} after, by the record that "
+            "most gives them away."
+        )
+    found = f"**Everybody, one after the other:** {found}"
     if before.right is None or after.right is None or baseline is None:
         return found
     assert baseline.sureness is not None

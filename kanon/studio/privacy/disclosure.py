@@ -144,19 +144,14 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
             f"{records_said(records)} ({percent(100 * records / released.n_records)} of all), "
             f"everybody has the same {plain(column)}."
         )
-        certainly = one_or_many(
-            classes,
-            "Whoever knows that somebody is in that class knows that value for certain, although "
-            "at least {least} records look alike.",
-            "Whoever knows that somebody is in one of these classes knows that value for certain, "
-            "although at least {least} records look alike.",
-            least=thin(int(released.counts.min())),
+        there = "that class" if classes == 1 else "one of these classes"
+        certainly = (
+            f"Whoever knows that somebody is in {there} knows that value for certain, although at "
+            f"least {thin(int(released.counts.min()))} records look alike."
         )
-        if not others:
-            which = f"It is “{commonest}”, the most frequent value of the table, for all of them."
-        elif others == records:
-            which = f"It is “{commonest}”, the most frequent value of the table, for none of them."
-        else:
+        whom = "none" if others else "all"
+        which = f"It is “{commonest}”, the most frequent value of the table, for {whom} of them."
+        if 0 < others < records:
             which = (
                 f"For {thin(others)} of the {thin(records)} it is not “{commonest}”, the most "
                 "frequent value of the table."
@@ -186,11 +181,7 @@ def of_attribute(done: Run, column: str) -> list[Number]:
             f"{thin(fewest)} of {thin(values)}",
             different_values(fewest, values, plain(column)),
         ),
-        Number(
-            "Surest guess ↓ better",
-            percent(100 * surest),
-            best_guess(surest),
-        ),
+        Number("Surest guess ↓ better", percent(100 * surest), best_guess(surest)),
     ]
 
 

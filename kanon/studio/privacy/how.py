@@ -64,21 +64,13 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
     if risk is None:
         return ""
     smallest, n = int(released.hiding.min()), released.n_records
-    mean = (
-        "classes / records = {classes_by_records} = {mean}".format(
-            classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
-            mean=write_decimals(risk.mean, 4),
-        )
-        if released.persons is None
-        else (
-            f"Σ records / persons of the classes, over {thin(n)} records, = "
-            f"{write_decimals(risk.mean, 4)}"
-        )
-    )
-    persons = ""
-    if released.persons is not None:
-        persons = " " + (
-            "The size of a class is the number of its persons here: records of one person hide "
+    mean, persons = write_decimals(risk.mean, 4), ""
+    if released.persons is None:
+        mean = f"classes / records = {thin(released.n_classes)}/{thin(n)} = {mean}"
+    else:
+        mean = f"Σ records / persons of the classes, over {thin(n)} records, = {mean}"
+        persons = (
+            " The size of a class is the number of its persons here: records of one person hide "
             "nobody."
         )
     return _how(

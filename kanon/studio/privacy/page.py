@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.charts.curves import curves_table
 from kanon.charts.privacy import (
     AFTER_COLOUR,
@@ -174,15 +174,8 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
             for level in LEVELS.values()
         },
     )
-    if released.n_classes > len(listed):
-        there = one_or_many(
-            released.n_classes,
-            "{count} class; the {most} worst are listed.",
-            "{count} classes; the {most} worst are listed.",
-            most=MOST_CLASSES,
-        )
-    else:
-        there = counted(released.n_classes, "class.", "classes.")
+    there = counted(released.n_classes, "class", "classes")
+    there += f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(listed) else "."
     reading = (
         "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
         "in values, rounded down; t as total variation distance from 0 to 1, rounded up."

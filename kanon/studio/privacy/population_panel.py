@@ -2,20 +2,15 @@
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import counted, one_or_many
 from kanon.errors import KanonError
 from kanon.measures.linkage import people_below
 from kanon.run import Run
 from kanon.sources.population import population_of
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, people_request
-from kanon.studio.privacy.attacker import (
-    PrivacyView,
-    without_population,
-)
-from kanon.studio.privacy.disclosure import (
-    of_population,
-)
+from kanon.studio.privacy.attacker import PrivacyView, without_population
+from kanon.studio.privacy.disclosure import of_population
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
@@ -52,10 +47,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
         return
     in_columns(numbers)
     beyond = counted_people.unplaced
-    found = one_or_many(
-        len(people.table), "{file}: {count} person.", "{file}: {count} people.",
-        file=plain(people.name),
-    )  # fmt: skip
+    found = f"{plain(people.name)}: {counted(len(people.table), 'person', 'people')}."
     if beyond:
         found += " " + one_or_many(
             beyond,

@@ -61,10 +61,6 @@ ABOUT_FORM = {
 LONG = ("purpose", "remarks")
 
 
-def change(**parts: Any) -> None:
-    state.change(replace(state.work().view(ReportView), **parts))
-
-
 def take_text(name: str, value: str) -> None:
     state.change(
         replace(state.work().purpose, texts={**state.work().purpose.texts, name: value or ""})

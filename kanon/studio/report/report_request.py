@@ -99,16 +99,13 @@ def words_file(words: Words) -> str:
 def what_is_in_it(report: Report) -> str:
     tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not one.chosen for one in tried)
+    hierarchies = counted(len(report.hierarchies), "hierarchy", "hierarchies")
+    curves = counted(len(report.curves), "curve")
     return (
-        "In it: your texts; the table, {columns}; {hierarchies}, drawn; the plan; the "
-        "guarantees; risks before and after; {measures} of what was lost; {curves} around k; "
-        "{others} considered; versions and fingerprints."
-    ).format(
-        columns=counted(len(report.profile), "column"),
-        hierarchies=counted(len(report.hierarchies), "hierarchy", "hierarchies"),
-        measures=counted(len(report.lost), "measure"),
-        curves=counted(len(report.curves), "curve"),
-        others=counted(others, "other release"),
+        f"In it: your texts; the table, {counted(len(report.profile), 'column')}; {hierarchies}, "
+        "drawn; the plan; the guarantees; risks before and after; "
+        f"{counted(len(report.lost), 'measure')} of what was lost; {curves} around k; "
+        f"{counted(others, 'other release')} considered; versions and fingerprints."
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import one_or_many, percent, thin, write_number
+from kanon.base.formatting import counted, one_or_many, percent, thin, write_number
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
@@ -117,12 +117,9 @@ def association_notes(changed: Changes) -> str:
             "seems to go together with everything."
         )
     if found.left_out:
-        said.append(
-            "Left out, for having more than {most} pairs of values: {columns}.".format(
-                most=thin(association_change.MOST_PAIRS),
-                columns=_some([f"{plain(one)} × {plain(other)}" for one, other in found.left_out]),
-            )
-        )
+        pairs = [f"{plain(one)} × {plain(other)}" for one, other in found.left_out]
+        most = thin(association_change.MOST_PAIRS)
+        said.append(f"Left out, for having more than {most} pairs of values: {_some(pairs)}.")
     if found.binned:
         said.append(
             f"Numbers are counted in {association_change.BINS} bins of equally many records "
@@ -136,14 +133,7 @@ def association_notes(changed: Changes) -> str:
 def _some(names: list[str]) -> str:
     """Up to four, and how many more there are."""
     listed = ", ".join(names[:4])
-    if len(names) <= 4:
-        return listed
-    return one_or_many(
-        len(names) - 4,
-        "{listed} and {count} other",
-        "{listed} and {count} others",
-        listed=listed,
-    )
+    return f"{listed} and {counted(len(names) - 4, 'other')}" if len(names) > 4 else listed
 
 
 def query_sentence(changed: Changes) -> str:

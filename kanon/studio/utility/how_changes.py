@@ -1,6 +1,6 @@
 """How the numbers about what changed are computed, with those of this release filled in."""
 
-from kanon.base.formatting import one_or_many, percent, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.measures import association_change, distribution_change, query_error
@@ -20,42 +20,34 @@ def how_changed(done: Run, changed: Changes, shown: Distribution) -> str:
 
 def _spread(done: Run) -> str:
     gone = done.recoding.suppressed_records
-    spread = _how("spread")
     if not gone:
-        return spread
-    suppressed = one_or_many(
-        gone,
-        "The {count} suppressed record has no value at all.",
-        "The {count} suppressed records have no value at all.",
-    )
-    return f"{spread} {suppressed}"
+        return _how("spread")
+    suppressed = counted(gone, "suppressed record has", "suppressed records have")
+    return f"{_how('spread')} The {suppressed} no value at all."
 
 
 def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 3) -> str:
     n = shown.n_records
     apart = abs(shown.before - shown.after)
     furthest = sorted(range(len(apart)), key=lambda place: -apart[place])[:most]
+    furthest = [place for place in furthest if apart[place] > 0]
     terms = [
         f"|{write_decimals(shown.before[place], 1)} − {write_decimals(shown.after[place], 1)}|"
         for place in furthest
-        if apart[place] > 0
     ]
-    named = ", ".join(
-        plain(shortened(shown.values[place], 20)) for place in furthest if apart[place] > 0
-    )
+    named = ", ".join(plain(shortened(shown.values[place], 20)) for place in furthest)
     listed = " + ".join(terms) or "0"
     rest = " + …" if (apart > 0).sum() > len(terms) else ""
     gone = f" + {thin(shown.suppressed)}" if shown.suppressed else ""
     each = [write_decimals(one.total_variation, 4) for one in changed.distributions]
     several = " + ".join(each[:4]) + (" + …" if len(each) > 4 else "")
     value = done.measures[distribution_change.CARD.name]
-    whose = " " + f"(the largest terms: {named})" if named else ""
-    apart_said = "|before − after|"
-    suppressed = " + " + "suppressed" if gone else ""
+    whose = f" (the largest terms: {named})" if named else ""
+    suppressed = " + suppressed" if gone else ""
     return _how(
         "distribution",
         column=plain(shown.name),
-        formula=f"½ · (Σ {apart_said}{suppressed}) / n",
+        formula=f"½ · (Σ |before − after|{suppressed}) / n",
         terms=f"½ · ({plain(listed)}{rest}{gone}) / {thin(n)}",
         distance=f"{write_decimals(shown.total_variation, 4)}{whose}",
         number=len(each),
@@ -76,15 +68,13 @@ def _association(done: Run, changed: Changes) -> str:
         )
     most = ""
     if found is not None:
-        difference = f"|{write_decimals(found.before, 4)} − {write_decimals(found.after, 4)}| = "
-        most = "It changed most between {one} and {other}: {difference}.".format(
-            one=plain(found.one),
-            other=plain(found.other),
-            difference=f"{difference}{abs(found.after - found.before):.4f}",
-        ).replace("|", "\\|")
+        before, after = write_decimals(found.before, 4), write_decimals(found.after, 4)
+        gap = f"|{before} − {after}| = {abs(found.after - found.before):.4f}"
+        most = f"It changed most between {plain(found.one)} and {plain(found.other)}: {gap}. "
+        most = most.replace("|", "\\|")
     return _how(
         "associations",
-        most=f"{most} " if most else "",
+        most=most,
         bins=association_change.BINS,
         fewest=association_change.RECORDS_PER_VALUE,
         number=thin(pairs),
@@ -96,10 +86,7 @@ def _association(done: Run, changed: Changes) -> str:
 def _queries(done: Run, changed: Changes) -> str:
     asked, names = changed.queries, done.recoding.classes.attributes
     middle = int(abs(asked.errors - asked.quantile(1 / 2)).argmin())
-    columns = [plain(names[j]) for j in asked.queries.attributes[middle] if j >= 0]
-    about = columns[0]
-    for column in columns[1:]:
-        about = f"{about} and {column}"
+    about = " and ".join(plain(names[j]) for j in asked.queries.attributes[middle] if j >= 0)
     n = asked.n_records
     kinds = asked.queries.of_ranges
     true, estimated = float(asked.true[middle]), float(asked.estimated[middle])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import one_or_many, percent, thin
+from kanon.base.formatting import counted, one_or_many, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, best_at
@@ -59,11 +59,8 @@ class LearningTask(NamedTuple):
 
 def targets_offered(work: Work) -> list[str]:
     """The columns that leave as they are: the sensitive ones first, then the others."""
-    fit = [
-        work.table.sensitive_columns,
-        [c for c, role in work.table.roles.items() if role is Role.INSENSITIVE],
-    ]
-    return [column for columns in fit for column in columns]
+    others = [name for name, role in work.table.roles.items() if role is Role.INSENSITIVE]
+    return [*work.table.sensitive_columns, *others]
 
 
 def target_used(work: Work) -> str | None:
@@ -149,9 +146,8 @@ def remaining(lesson: LearningTask) -> str:
     lacking = len(lesson.lacking)
     if lesson.known:
         return f"Go on: {thin(lacking)} of {thin(len(lesson.fits))} to train"
-    if lesson.experiment.classifier == "mlp":
-        return one_or_many(lacking, "Train {count} network", "Train {count} networks")
-    return one_or_many(lacking, "Train {count} classifier", "Train {count} classifiers")
+    what = "network" if lesson.experiment.classifier == "mlp" else "classifier"
+    return f"Train {counted(lacking, what)}"
 
 
 def score_used(view: LearningView, labels: LabelledRecords) -> str:

@@ -1,10 +1,11 @@
 """The release as a matrix: the part of the page Utility about representations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.charts.representation import ShownPart, representation_chart, representation_table
 from kanon.learning.disclosure import ShareDisclosure, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
@@ -74,32 +75,22 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
 
 
 def _choose_representation(work: Work) -> None:
+    chosen = work.view(UtilityView).representation
     st.segmented_control(
         "Representation",
         list(REPRESENTATIONS),
-        **bound(
-            "utility-representation",
-            work.view(UtilityView).representation,
-            "representation",
-            into=UtilityView,
-            keep=True,
-        ),
+        **bound("utility-representation", chosen, "representation", into=UtilityView, keep=True),
         format_func=lambda name: REPRESENTATIONS[name].title,
         help="What stands in the matrix that a learner is given.",
     )
 
 
 def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
+    key = f"utility-matrix-attribute-{work.version}"
     st.selectbox(
         "Columns of",
         list(attributes),
-        **bound(
-            f"utility-matrix-attribute-{work.version}",
-            attribute,
-            "attribute",
-            into=UtilityView,
-            keep=True,
-        ),
+        **bound(key, attribute, "attribute", into=UtilityView, keep=True),
         help="The quasi-identifier whose part of the matrix is drawn.",
     )
 
@@ -136,14 +127,16 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
     )
+    rows_by = done.prepared.plan.order
     st.markdown("**The released table with this matrix**")
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
         order = order_choice(state.work(), "utility-matrix")
         for kind in FILE_KINDS:
+            make = partial(representation_file, source, recoding, name, kind, neutral, rows_by)
             file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                noting(result.settings, done, _file(done, source, name, kind, neutral)),
+                noting(result.settings, done, make),
                 f"released-{name.lower()}-{name_in_files(done.prepared.plan)}",
                 kind,
                 f"{result.settings}|{k}|{name}|{neutral}|{order}",
@@ -151,20 +144,13 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
                 original=True,
             )
         st.caption(
-            "A row per released record: its columns, then those of the matrix.",
-            width="content",
+            "A row per released record: its columns, then those of the matrix.", width="content"
         )
-    values = sum(tree.n_leaves for tree in recoding.hierarchies)
+    values = counted(sum(tree.n_leaves for tree in recoding.hierarchies), "value")
     st.caption(
-        one_or_many(
-            values,
-            "**The names of the matrix's columns list all {count} value of the hierarchies**, "
-            "those that the release has blurred too: keep the file as safe as the hierarchies, "
-            "where a value alone says something about a person.",
-            "**The names of the matrix's columns list all {count} values of the hierarchies**, "
-            "those that the release has blurred too: keep the file as safe as the hierarchies, "
-            "where a value alone says something about a person.",
-        )
+        f"**The names of the matrix's columns list all {values} of the hierarchies**, those that "
+        "the release has blurred too: keep the file as safe as the hierarchies, where a value "
+        "alone says something about a person."
     )
     if clashes:
         old, new = (f"“{plain(name)}”" for name in next(iter(clashes.items())))
@@ -172,10 +158,3 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         st.caption(
             f"The table has a column {old} of its own: that of the matrix is called {new}{more}."
         )
-
-
-def _file(
-    done: Run, source: MemorySource, name: str, kind: str, neutral: bool
-) -> Callable[[], bytes]:
-    order = done.prepared.plan.order
-    return lambda: representation_file(source, done.recoding, name, kind, neutral, order)

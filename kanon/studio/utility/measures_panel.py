@@ -4,11 +4,7 @@ import streamlit as st
 
 from kanon.base.formatting import percent, thin
 from kanon.charts.associations import association_chart, association_table
-from kanon.charts.distributions import (
-    distribution_large,
-    distribution_panels,
-    distributions_table,
-)
+from kanon.charts.distributions import distribution_large, distribution_panels, distributions_table
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.charts.style import escaped
 from kanon.measures.distribution_change import Distribution
@@ -73,11 +69,9 @@ def _distributions(
     if len(found) == 1:
         return most
     by_name = {one.name: one for one in found}
-    chosen = (
-        work.view(UtilityView).attribute
-        if work.view(UtilityView).attribute in by_name
-        else most.name
-    )
+    chosen = work.view(UtilityView).attribute
+    if chosen not in by_name:
+        chosen = most.name
     st.selectbox(
         "Look closer at",
         list(by_name),

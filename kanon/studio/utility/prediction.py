@@ -8,7 +8,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
@@ -39,6 +39,9 @@ from kanon.studio.utility.state import UtilityView
 _how = Sections(__file__)
 
 _MOST_STUDIES = 100  # the findings on so many algorithms are remembered; the oldest give way
+
+_ENDS = {"agreement": ("low", "high"), "at_equal_k": ("low_at_equal_k", "high_at_equal_k")}
+"""The columns with the ends of the interval of each agreement."""
 
 
 class Trials(NamedTuple):
@@ -143,7 +146,7 @@ def _what(one: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
 def to_run(trials: Trials) -> str:
     lacking, every = len(trials.lacking), len(trials.wanted)
     if lacking == every:
-        return one_or_many(every, "Train {count} classifier", "Train {count} classifiers")
+        return f"Train {counted(every, 'classifier')}"
     return f"Go on: {thin(lacking)} of {thin(every)} to train"
 
 
@@ -186,15 +189,16 @@ def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: st
 
 def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
     said = [
-        _best_said(found, measures, "Over all releases", "agreement", "low", "high"),
+        _best_said(found, measures, "Over all releases", "agreement"),
         "Among releases for the same k nothing can be said: that needs three algorithms."
         if found["at_equal_k"].isna().all()
         else _best_said(
-            found, measures,
+            found,
+            measures,
             "Among releases for the same k, where only the algorithm differs",
-            "at_equal_k", "low_at_equal_k", "high_at_equal_k",
+            "at_equal_k",
         ),
-    ]  # fmt: skip
+    ]
     for name in ("non_uniform_entropy_bits", "conditional_entropy_bits"):
         own = found[found["measure"] == name]
         if len(own):
@@ -207,31 +211,20 @@ def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[st
     return said
 
 
-def _best_said(
-    found: pd.DataFrame,
-    measures: Mapping[str, Card],
-    where: str,
-    what: str,
-    low: str,
-    high: str,
-) -> str:
+def _best_said(found: pd.DataFrame, measures: Mapping[str, Card], where: str, what: str) -> str:
     best = best_measures(found, what)
     if not best:
         return f"{where}, no agreement could be taken."
     own = found[found["measure"] == best[0]]
     if not (own[what] > 0).all():
         return f"{where}, no measure orders them as every classifier does."
-    numbers, named = _interval(own, what, low, high), measures[best[0]].title
+    numbers, named = _interval(own, what), measures[best[0]].title
     if len(best) == 1:
-        return f"{where}, {named} orders them most as the classifiers do: {numbers}."  # fmt: skip
-    return one_or_many(
-        len(best) - 1,
-        "{where}, {measure}, and {count} other as well, order them most as the classifiers do: "
-        "{numbers}.",
-        "{where}, {measure}, and {count} others as well, order them most as the classifiers do: "
-        "{numbers}.",
-        where=where, measure=named, numbers=numbers,
-    )  # fmt: skip
+        return f"{where}, {named} orders them most as the classifiers do: {numbers}."
+    others = counted(len(best) - 1, "other")
+    return (
+        f"{where}, {named}, and {others} as well, order them most as the classifiers do: {numbers}."
+    )
 
 
 def _place(found: pd.DataFrame, what: str, name: str) -> str:
@@ -246,38 +239,24 @@ def _place(found: pd.DataFrame, what: str, name: str) -> str:
 
 def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
     parts = []
-    for where, what, low, high in (
-        ("over all releases", "agreement", "low", "high"),
-        ("at equal k", "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
-    ):
+    for where, what in (("over all releases", "agreement"), ("at equal k", "at_equal_k")):
         place = _place(found, what, card.name)
         if place:
-            numbers = _interval(own, what, low, high)
-            parts.append(f"{where} {numbers}, place {place}")
+            parts.append(f"{where} {_interval(own, what)}, place {place}")
     if not parts:
         return f"{card.title}: no agreement could be taken."
     return f"{card.title}, less of which should go with better scores: {'; '.join(parts)}."
 
 
-def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
+def _interval(own: pd.DataFrame, what: str) -> str:
+    low, high = _ENDS[what]
     least, most = (f"{end:.2f}".replace("-", "−") for end in (own[what].min(), own[what].max()))
-    numbers = f"agreement {least} to {most}"
-    if least == most:
-        numbers = f"agreement {least}"
+    numbers = f"agreement {least}" if least == most else f"agreement {least} to {most}"
     if own[low].isna().all():
         return f"{numbers} (no interval: that needs at least {LEAST_K} k)"
     ends = [f"{end:.2f}".replace("-", "−") for end in (own[low].min(), own[high].max())]
-    return one_or_many(
-        len(own),
-        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
-        "classifier)",
-        "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
-        "classifiers)",
-        numbers=numbers,
-        lowest=ends[0],
-        highest=ends[1],
-        above=int((own[low] > 0).sum()),
-    )
+    above = f"{thin(int((own[low] > 0).sum()))} of {counted(len(own), 'classifier')}"
+    return f"{numbers} (95 % intervals within {ends[0]} to {ends[1]}, above 0 for {above})"
 
 
 def how_predicted(work: Work, ground: LearningInputs, trials: Trials) -> str:

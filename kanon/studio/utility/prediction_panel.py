@@ -83,31 +83,19 @@ def show_predicting(work: Work) -> None:
 
 def _choices(work: Work, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).predicting
+    chosen, learners = list(view.algorithms), list(view.classifiers)
     st.multiselect(
         "Algorithms",
         algorithms_offered(),
-        **bound(
-            "predicting-algorithms",
-            list(view.algorithms),
-            "algorithms",
-            into=_look,
-            read=tuple,
-            keep=True,
-        ),
+        **bound("predicting-algorithms", chosen, "algorithms", into=_look, read=tuple, keep=True),
         format_func=short_title,
         placeholder="Choose some",
     )
+    key = "predicting-classifiers"
     st.multiselect(
         "Classifiers",
         list(CLASSIFIERS),
-        **bound(
-            "predicting-classifiers",
-            list(view.classifiers),
-            "classifiers",
-            into=_look,
-            read=tuple,
-            keep=True,
-        ),
+        **bound(key, learners, "classifiers", into=_look, read=tuple, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         placeholder="Choose some",
     )
@@ -116,18 +104,13 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
         target_choice(work, "predicting-target")
     with columns[1]:
         score_choice(work, ground, "predicting-score")
+    form = view.representation
     columns[2].selectbox(
         "Represented as",
         list(REPRESENTATIONS),
-        **bound(
-            "predicting-representation",
-            view.representation,
-            "representation",
-            into=_look,
-            keep=True,
-        ),
+        **bound("predicting-representation", form, "representation", into=_look, keep=True),
         format_func=lambda name: REPRESENTATIONS[name].title,
-        help=REPRESENTATIONS[view.representation].summary,
+        help=REPRESENTATIONS[form].summary,
     )
     with columns[3]:
         ks_field(view.ks, "predicting-ks", _look)

@@ -60,20 +60,16 @@ def finding(name: str, shown: ShownPart) -> str:
 def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
     tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
     ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
+    classes = counted(len(shown.classes), "class", "classes")
     said = [
-        one_or_many(
-            len(shown.classes),
-            "{count} class of {all}; a learner gets a class's row once for each of its records.",
-            "{count} classes of {all}; a learner gets a class's row once for each of its records.",
-            all=thin(recoding.n_classes),
-        ),
+        f"{classes} of {thin(recoding.n_classes)}; a learner gets a class's row once for each of "
+        "its records.",
         "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
         else "Outlined: the released value.",
     ]
     if shown.left_out:
-        left_out = shown.left_out
-        said.append(counted(left_out, "rarer node left out.", "rarer nodes left out."))
+        said.append(counted(shown.left_out, "rarer node left out.", "rarer nodes left out."))
     return " ".join(said)
 
 
@@ -114,14 +110,8 @@ def nothing_more(name: str) -> str:
 def of_disclosure(found: ShareDisclosure) -> list[tuple[Number, str]]:
     cells = thin(found.cells)
     numbers = [
-        (
-            _number("exact_share", found.exact_share),
-            f"{thin(found.exact)} of {cells} cells",
-        ),
-        (
-            _number("alone_share", found.alone_share),
-            f"{thin(found.alone)} of {cells} cells",
-        ),
+        (_number("exact_share", found.exact_share), f"{thin(found.exact)} of {cells} cells"),
+        (_number("alone_share", found.alone_share), f"{thin(found.alone)} of {cells} cells"),
     ]
     if found.release is not None and found.shares is not None:
         for name in ("sureness", "certain", "right"):
@@ -171,13 +161,8 @@ def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: 
         "together."
     )
     if suppressed:
-        said.append(
-            one_or_many(
-                suppressed,
-                "{count} suppressed record counted too: of them a certain guess can be wrong.",
-                "{count} suppressed records counted too: of them a certain guess can be wrong.",
-            )
-        )
+        gone = counted(suppressed, "suppressed record")
+        said.append(f"{gone} counted too: of them a certain guess can be wrong.")
     return " ".join(said)
 
 
@@ -228,15 +213,8 @@ def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
     rest = len(filled) - len(some)
     if rest:
         terms.append(f"and {thin(rest)} more above 0")
-    return one_or_many(
-        size,
-        "**One row.** The class [{label}] has {count} record; its v in {column} is {at}. "
-        "{representation}: {terms}; 0 elsewhere.",
-        "**One row.** The class [{label}] has {count} records; its v in {column} is {at}. "
-        "{representation}: {terms}; 0 elsewhere.",
-        label=label,
-        column=plain(shown.attribute),
-        at=at,
-        representation=REPRESENTATIONS[name].title,
-        terms="; ".join(terms),
+    records = counted(size, "record")
+    return (
+        f"**One row.** The class [{label}] has {records}; its v in {plain(shown.attribute)} is "
+        f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

@@ -4,7 +4,6 @@ Keys of widgets in a popover hold their values.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import streamlit as st
 
@@ -126,6 +125,7 @@ def _suppression(work: Work) -> None:
 def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
     """The field for the share of records that may be suppressed; left empty, it means ``usual``."""
     share = work.settings.suppression
+    shown = None if share is None else round(100 * share, 6)
     st.number_input(
         "Suppress at most, %",
         min_value=0.0,
@@ -134,18 +134,9 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         step=1.0,
         format="%.1f",
         placeholder=usual,
-        **bound(
-            f"{name}-{work.version}",
-            None if share is None else round(100 * share, 6),
-            "suppression",
-            into=RunSettings,
-            read=_share,
-        ),
-        help=(
-            "Records in classes that do not satisfy, mostly because they are too small, may "
-            "leave the release, up to this share."
-        )
-        + f" {more}",
+        **bound(f"{name}-{work.version}", shown, "suppression", into=RunSettings, read=_share),
+        help="Records in classes that do not satisfy, mostly because they are too small, may "
+        f"leave the release, up to this share. {more}",
     )
 
 
@@ -192,17 +183,14 @@ def _ties(work: Work) -> None:
 
 
 def _seed(work: Work) -> None:
-    key = f"run-seed-{work.version}-{work.settings.seed}"
+    seed = work.settings.seed
+    key = f"run-seed-{work.version}-{seed}"
     st.number_input(
         "Seed",
         min_value=0,
         max_value=2**31,
         step=1,
-        **bound(
-            key,
-            work.settings.seed,
-            lambda value: state.change(replace(state.work().settings, seed=int(value or 0))),
-        ),
+        **bound(key, seed, "seed", into=RunSettings, read=lambda value: int(value or 0)),
         help="The algorithm draws at random. The same seed draws the same each time; other seeds "
         "show how much was chance.",
     )

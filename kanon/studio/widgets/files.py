@@ -102,8 +102,7 @@ def file_button(
         label, what = f"{label}, original values", said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
-            off = "Files with original values are switched off on this server."
-            how["help"] = off
+            how["help"] = "Files with original values are switched off on this server."
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
         if not asked:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from kanon.base.formatting import one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
@@ -93,11 +93,11 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
             f"{plain(column)}."
         )
     if metric.counts_records:
-        counted = "count counts the records at a node or below it."
+        counts = "count counts the records at a node or below it."
     elif metric.intermediate.startswith("other-leaves"):
-        counted = "nl counts the values that a node stands for."
+        counts = "nl counts the values that a node stands for."
     else:
-        counted = "nl counts the leaves below a node; a leaf has none, nl = 0."
+        counts = "nl counts the leaves below a node; a leaf has none, nl = 0."
     return _how(
         "metric",
         metric=plain(metric.card.title),
@@ -106,7 +106,7 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
         height=tree.height,
         columns=len(trees),
         multiplier=f"{multiplier}\n\n" if multiplier else "",
-        counted=counted,
+        counted=counts,
         source=plain(metric.card.source),
     )
 
@@ -185,12 +185,9 @@ def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
         f"{plain(column)} {level} of {height - 1}"
         for (column, height), level in zip(heights.items(), trace.node, strict=True)
     )
-    return one_or_many(
-        trace.evaluated,
-        "**Levels:** {levels}. Found by counting {count} node of {all}.",
-        "**Levels:** {levels}. Found by counting {count} nodes of {all}.",
-        levels=listed,
-        all=thin(math.prod(heights.values())),
+    nodes = counted(trace.evaluated, "node")
+    return (
+        f"**Levels:** {listed}. Found by counting {nodes} of {thin(math.prod(heights.values()))}."
     )
 
 
@@ -205,9 +202,4 @@ def what_is_proved(said: str) -> str:
 
 
 def tie_rule() -> str:
-    return (
-        "Of equal ones, the first in tree order is taken: first all values, as drawn; then the "
-        "groups, branch by branch, each after the groups below it; the root last. The first "
-        "column that differs decides. With Cat and Lion below Felid, and Dog beside it, that is "
-        "Cat, Lion, Dog, Felid, Mammal."
-    )
+    return _how("ties")

@@ -71,24 +71,15 @@ def also_require(work: Work) -> None:
     )
     required = summary(work.settings.models) or "nothing"
     with (
-        st.popover(
-            f"Also require: {plain(required)}",
-            icon=":material/error:" if unfit else None,
-        ),
+        st.popover(f"Also require: {plain(required)}", icon=":material/error:" if unfit else None),
         st.container(width=_WIDTH),
     ):
         _adding(work, found)
         if not work.settings.models:
+            of = "persons" if work.table.person_counted else "records"
             st.caption(
-                (
-                    "k says how many persons look alike, not whether they share the same "
-                    "sensitive value. A model added here has to hold in every class too."
-                )
-                if work.table.person_counted
-                else (
-                    "k says how many records look alike, not whether they share the same "
-                    "sensitive value. A model added here has to hold in every class too."
-                )
+                f"k says how many {of} look alike, not whether they share the same sensitive "
+                "value. A model added here has to hold in every class too."
             )
         for model in work.settings.models:
             with st.container(border=True):
@@ -202,19 +193,14 @@ def _adding(work: Work, found: EquivalenceClasses | None) -> None:
 # --- what the controls do -------------------------------------------------------------------
 def _add(found: EquivalenceClasses, name: str) -> None:
     work = state.work()
-    state.change(
-        replace(state.work().settings, models=(*work.settings.models, suggested(work, name, found)))
-    )
+    models = (*work.settings.models, suggested(work, name, found))
+    state.change(replace(work.settings, models=models))
 
 
 def _remove(model: SensitiveModel) -> None:
     _forget_typed(model)
-    state.change(
-        replace(
-            state.work().settings,
-            models=tuple(one for one in state.work().settings.models if one != model),
-        )
-    )
+    kept = tuple(one for one in state.work().settings.models if one != model)
+    state.change(replace(state.work().settings, models=kept))
 
 
 def _take(model: SensitiveModel, part: str, typed: Any) -> None:
@@ -228,12 +214,8 @@ def _take(model: SensitiveModel, part: str, typed: Any) -> None:
     for other, value in _forget_typed(model).items():
         if getattr(new, other) == getattr(model, other):  # t is another one on another scale
             _mistyped(state.work())[new, other] = value
-    state.change(
-        replace(
-            state.work().settings,
-            models=tuple(new if one == model else one for one in state.work().settings.models),
-        )
-    )
+    models = tuple(new if one == model else one for one in state.work().settings.models)
+    state.change(replace(state.work().settings, models=models))
 
 
 def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:

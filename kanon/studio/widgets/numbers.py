@@ -55,9 +55,7 @@ def of_release(done: Run) -> list[Number]:
     least = int(released.hiding.min()) if released.n_classes else None
     gone, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
-        "Suppressed ↓ better",
-        percent(100 * gone / records),
-        left_out(gone, records),
+        "Suppressed ↓ better", percent(100 * gone / records), left_out(gone, records)
     )
     return [
         _number(

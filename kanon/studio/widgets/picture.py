@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -162,17 +161,11 @@ def _records(whole: int, dropped: int) -> str:
 
 _FOLDER = Path(__file__).parent
 
-
 Part = Sequence[tuple[str, ...]]
 """What lies above each other in a picture: keys of the page, and what within them if not all."""
 
-
-_SVG = escape("The picture as SVG, which stays sharp: for a paper, or to edit.")
-
-
-_PNG = escape("The picture as PNG: for slides.")
-
-
+_SVG = "The picture as SVG, which stays sharp: for a paper, or to edit."
+_PNG = "The picture as PNG: for slides."
 _files = st.components.v2.component(
     "kanon_picture",
     html=f"""<div class="files">
@@ -211,10 +204,7 @@ def picture(
 
 
 def picture_links(
-    name: str,
-    settings: PictureSettings,
-    original: bool = False,
-    parts: Sequence[Part] = (),
+    name: str, settings: PictureSettings, original: bool = False, parts: Sequence[Part] = ()
 ) -> None:
     """The links that download what is drawn as SVG and as PNG: the browser makes both."""
     if original and not original_given():

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import counted
 from kanon.release.remark_kinds import KINDS, Remark, by_kind
 from kanon.release.remarks import table_remarks
 from kanon.run import Run
@@ -51,21 +51,8 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
         return
     alike = by_kind(remarks)
     titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
-    title = (
-        one_or_many(
-            len(remarks),
-            "{count} remark on this release: {titles}",
-            "{count} remarks on this release: {titles}",
-            titles=titles,
-        )
-        if released
-        else one_or_many(
-            len(remarks),
-            "{count} remark on these roles: {titles}",
-            "{count} remarks on these roles: {titles}",
-            titles=titles,
-        )
-    )
+    what = "this release" if released else "these roles"
+    title = f"{counted(len(remarks), 'remark')} on {what}: {titles}"
     with st.expander(title, icon=":material/lightbulb:"):
         for kind, found in alike.items():
             listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]

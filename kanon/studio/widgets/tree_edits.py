@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
@@ -33,12 +33,7 @@ from kanon.hierarchy.tables import (
 from kanon.metrics import edge_weights
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn
-from kanon.studio.session.hierarchy_choices import (
-    redone,
-    undone,
-    with_choice,
-    with_chosen,
-)
+from kanon.studio.session.hierarchy_choices import redone, undone, with_choice, with_chosen
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.work import Work
 
@@ -76,15 +71,13 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         done, select, said = _performed(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
-        return work.with_parts(
-            replace(work.table, histories={**work.table.histories, column: refused})
-        )
+        table = replace(work.table, histories={**work.table.histories, column: refused})
+        return work.with_parts(table)
     after = done.table.histories[column]
     after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
-        done = done.with_parts(
-            replace(done.shared, shown=DRAWN)
-        )  # all that was shown is the user's own now
+        # All that was shown is the user's own now.
+        done = done.with_parts(replace(done.shared, shown=DRAWN))
     return done.with_parts(replace(done.table, histories={**done.table.histories, column: after}))
 
 
@@ -105,18 +98,12 @@ def _performed(
     made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
-        return (
-            work.with_parts(
-                replace(work.table, histories={**work.table.histories, column: history})
-            ),
-            select,
-            "",
-        )
+        table = replace(work.table, histories={**work.table.histories, column: history})
+        return work.with_parts(table), select, ""
     left = [label for label in _groups(tree) if label not in made.node_of]
     said = ""
     if kind in ("move", "group") and left:
-        groups = listing(left)
-        said = f"{groups} had no members left and went; undo brings it back."
+        said = f"{listing(left)} had no members left and went; undo brings it back."
     return with_choice(work, column, drawn(choice, made)), select, said
 
 
@@ -139,14 +126,8 @@ class _Asked:
         records = self.work.table.choices[self.column].lacking.get(canonical_text(found))
         if records is not None:
             raise HierarchyError(
-                one_or_many(
-                    records,
-                    "{value} is a value of {count} record that has no place yet; give the group "
-                    "another name.",
-                    "{value} is a value of {count} records that has no place yet; give the group "
-                    "another name.",
-                    value="{cells}",
-                ),
+                f"{{cells}} is a value of {counted(records, 'record')} that has no place yet; "
+                "give the group another name.",
                 [found],
             )
         return found
@@ -426,8 +407,5 @@ def edge_texts(tree: Hierarchy) -> pd.DataFrame:
 def summary(choice: HierarchyChoice) -> str:
     tree = choice.tree
     assert tree is not None
-    return "{nodes} over {values}, height {height}".format(
-        nodes=counted(tree.n_nodes, "node"),
-        values=counted(tree.n_leaves, "value"),
-        height=tree.height,
-    )
+    nodes, values = counted(tree.n_nodes, "node"), counted(tree.n_leaves, "value")
+    return f"{nodes} over {values}, height {tree.height}"

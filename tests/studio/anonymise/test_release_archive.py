@@ -66,8 +66,8 @@ def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads,
     assert downloads["download-archive"][0] != name, "another k has one of its own"
 
 
-def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report(
-    kept, anonymised, downloads
+def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report_of_its_table(
+    kept, anonymised, downloads, start, monkeypatch
 ):
     _, make = downloads["download-release"]
     assert recorded(digest_of(anonymised)) == (), "drawing the button is no release"
@@ -79,19 +79,13 @@ def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report(
     assert "Releases of this table" in [one.value for one in at.subheader]
     (shown,) = [one.value for one in at.table if "Who" in one.value.columns]
     assert shown["Release (SHA-256)"].tolist() == [line["release"][:12]]
+    assert "None is recorded yet." in [one.value for one in start(REPORT, "voters").info]
 
-
-def test_of_another_table_no_line_is_shown(kept, anonymised, downloads, start):
-    downloads["download-release"][1]()
-    at = start(REPORT, "voters")
-    assert "None is recorded yet." in [one.value for one in at.info]
-
-
-def test_without_a_record_nothing_is_said_or_written(anonymised, downloads, monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert downloads["download-release"][1]()
-    at = go(anonymised, REPORT)
-    assert "Releases of this table" not in [one.value for one in at.subheader]
+    monkeypatch.delenv(VARIABLE)
+    assert make(), "without a record nothing is said or written"
+    assert "Releases of this table" not in [one.value for one in go(at).subheader]
+    monkeypatch.setenv(VARIABLE, str(kept))
+    assert recorded(digest_of(anonymised)) == (line,)
 
 
 def test_what_cannot_be_recorded_cannot_be_had(kept, anonymised, downloads, monkeypatch):

@@ -8,15 +8,13 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import model_given, plan_of_reverse, settings_of_reverse
 from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.requirements import whole_table
 from support import dashboard as ui
 from support.works import with_fields
 
-DECIDE, FIND, OUTDATED = (
-    "pages/decide.py",
-    "Find the greatest k",
-    "press Find the greatest k to renew",
-)
+DECIDE, FIND = "pages/decide.py", "Find the greatest k"
+OUTDATED = f"press {FIND} to renew"
 
 
 @pytest.fixture
@@ -74,8 +72,8 @@ def test_what_cannot_be_reached_or_mixed_is_said_before_it_is_looked_for(turned)
     assert FIND not in ui.button_labels(at)
 
 
-def test_the_fingerprint_knows_what_matters(start):
-    now = ui.work(start())
+def test_the_fingerprint_knows_what_matters():
+    now = sample_work("hospital")
     given = DistinctLDiversity(2, "disease")
     same = settings_of_reverse(now, given)
     for change in ({"k": 7}, {"algorithm": "datafly"}, {"strategy": "l"}, {"models": (given,)}):
@@ -85,8 +83,8 @@ def test_the_fingerprint_knows_what_matters(start):
     assert settings_of_reverse(now, DistinctLDiversity(3, "disease")) != same
 
 
-def test_the_picture_says_what_was_found(start):
-    now = ui.work(start())
+def test_the_picture_says_what_was_found():
+    now = sample_work("hospital")
     given = DistinctLDiversity(2, "disease")
     greatest = reverse(plan_of_reverse(now, given), now.table.records)
     first = greatest.curve.iloc[0]

@@ -274,9 +274,3 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     ui.choose(ui.go(page, ui.ANONYMISE), "run-metric", "custom")
     ui.anonymised(page)
     assert ui.work(page).findings.result.prepared.plan.metric.name == "custom"
-
-
-# --- what if ----------------------------------------------------------------------------------
-
-
-# --- nothing to draw --------------------------------------------------------------------------

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from kanon.hierarchy import Hierarchy
+from kanon.schema import Role
 from kanon.studio.metrics import page as metrics_page
 from kanon.studio.metrics.state import MatrixView
+from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support import dashboard as ui
 
@@ -54,11 +57,9 @@ MAMMALS = [[0, 1, 4, 1, 4], [1, 0, 4, 1, 4], [4, 4, 0, 4, 4], [0, 0, 3, 0, 3], [
 
 def upload_tree(at, column, values, entries):
     """Work on a table of one column with the hierarchy of these nodes, parents and weights."""
-    ui.go(at, "pages/data.py")
-    ui.upload(at, "values.csv", "\n".join([column, *values]).encode())
-    ui.choose(at, f"role-{ui.work(at).version}-0", "quasi-identifier")
-    made = Hierarchy.from_entries(entries)
-    at.session_state["kanon-work"] = with_tree_drawn(ui.work(at), column, made)
+    table = uploaded_work("\n".join([column, *values]).encode(), "values.csv", 2)
+    work = with_role(table, column, Role.QUASI_IDENTIFIER)
+    at.session_state[ui.WORK] = with_tree_drawn(work, column, Hierarchy.from_entries(entries))
     ui.go(at, ui.METRICS_PAGE)
     return ui.choose(at, "costs-first", "custom")
 

@@ -112,7 +112,14 @@ def test_a_table_without_a_sensitive_column(start):
 
 
 def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
-    at = ui.go(ui.anonymised(start()), PRIVACY)
+    """Nor is anything of it in Streamlit's caches, which are shared by all sessions."""
+
+    def refuse(*_, **__):
+        raise AssertionError("cached for everybody")
+
+    at = ui.anonymised(start())
+    monkeypatch.setattr(st, "cache_data", refuse)
+    ui.go(at, PRIVACY)
     asked = []
     real = kanon.measures.linkage.linkage
 
@@ -128,6 +135,9 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
     assert asked == [False]
     know(at, "sex")
     assert asked == [False, True, False] and said(at, "**Before:**") != before, "nothing is stale"
+    ui.press(at, "Take a random record")
+    upload_people(at, ui.PEOPLE.head(0))
+    assert ui.problems(at)
 
 
 def test_a_release_is_made_looked_at_and_outdated(start):
@@ -216,20 +226,6 @@ def test_names_and_values_from_a_table_are_no_markdown(start):
         shown += [one.proto.help for one in at.metric]
         assert any("http" in text for text in shown), "they are shown"
         assert not [text for text in shown if "](http" in text or " *sex*" in text]
-
-
-def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
-    """Streamlit's caches are shared by all sessions; the page uses none."""
-
-    def refuse(*_, **__):
-        raise AssertionError("cached for everybody")
-
-    at = ui.anonymised(start())
-    monkeypatch.setattr(st, "cache_data", refuse)
-    ui.go(at, PRIVACY)
-    ui.press(at, "Take a random record")
-    upload_people(at, ui.PEOPLE.head(0))
-    assert ui.problems(at)
 
 
 @pytest.mark.nightly

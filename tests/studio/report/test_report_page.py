@@ -225,20 +225,17 @@ def test_a_report_is_made_read_and_outdated(start):
     at.toggle(key="report-preview").set_value(False)
     assert previews(ui.go(at)) == []
 
-    for key, value in (("report-k", 3), (f"frame-metric-{ui.work(at).settings.metric}", "ncp")):
-        first = ui.work(at).findings.reported
+    for key, value in ((ui.frame_metric(at), "ncp"), ("report-k", 3)):
         (at.number_input if key == "report-k" else at.selectbox)(key=key).set_value(value)
         ui.go(at)
         assert ui.warnings(at)[0].startswith(OLD) and ui.work(at).findings.reported is first
         labels = [one.label for one in at.get("download_button")]
         assert "Report of the old settings" in labels and "Report" not in labels
-        made(at)
-        assert ui.warnings(at) == [] and ui.work(at).findings.reported is not first
+    made(at)
+    assert ui.warnings(at) == [] and ui.work(at).findings.reported is not first
 
 
 # --- what stands in the way -------------------------------------------------------------------
-
-
 def test_a_plan_that_no_release_can_meet_is_said_and_texts_stay(start):
     at = type_text(start(REPORT), "purpose", "Teaching")
     model = DistinctLDiversity(column="disease", l=9)
@@ -264,8 +261,6 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
 
 
 # --- texts ------------------------------------------------------------------------------------
-
-
 def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     at = with_preview(made(start(REPORT)))
     for text in (HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"):

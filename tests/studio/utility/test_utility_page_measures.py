@@ -13,8 +13,7 @@ from kanon.hierarchy.ranges import flat
 from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
-from kanon.recoding import Recoding
-from kanon.studio.utility.changes import WAY, Changes
+from kanon.studio.utility.changes import WAY
 from kanon.studio.utility.state import UtilityView
 from support import dashboard as ui
 from support.measured_tables import AGES, SEX, by_hand, recoded
@@ -94,12 +93,6 @@ def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
     assert not ui.problems(at) and len(charts(at)) >= 3
 
 
-def changed_in(recoding: Recoding) -> Changes:
-    found = sorted(distributions(recoding), key=lambda one: -one.total_variation)
-    then = association_change.before(recoding.classes)
-    return Changes(tuple(found), then, association_change.after(recoding), study(recoding))
-
-
 def long_column(number: int, name: str = "n") -> Distribution:
     tree = flat([str(value) for value in range(number)])
     before = np.arange(number, dtype=float)
@@ -141,8 +134,9 @@ def test_the_numbers_behind_the_distributions_are_all_of_them():
 def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     rows = (("F", "F", "a"), ("F", "F", "b"), ("M", "M", "c"))
     problem = Problem((SEX, SEX, AGES), rows * 2)
-    changed = changed_in(recoded(problem, {row: (row[0], "*", row[2]) for row in problem.sizes}))
-    figure = association_chart(changed.before, changed.after, "t")
+    recoding = recoded(problem, {row: (row[0], "*", row[2]) for row in problem.sizes})
+    both = association_change.before(recoding.classes), association_change.after(recoding)
+    figure = association_chart(*both, "t")
     then, now, apart = (np.array(one["z"]) for one in figure["data"])
     assert np.allclose(apart, now - then, equal_nan=True) and np.isnan(np.diag(then)).all()
     assert [one["coloraxis"] for one in figure["data"]] == ["coloraxis"] * 2 + ["coloraxis2"]
@@ -150,7 +144,7 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     assert scale["cmin"] == -scale["cmax"] == -np.nanmax(np.abs(apart))
     assert figure["layout"]["coloraxis"]["cmin"] == 0
     assert figure["data"][0]["text"][0][1] == "1.00"
-    table = association_table(changed.before, changed.after)
+    table = association_table(*both)
     assert table["column"].tolist() == ["q0", "q0", "q1"]
     assert table["cramers_v_before"].iloc[0] == pytest.approx(1)
     assert table["cramers_v_after"].iloc[0] == 0

@@ -195,7 +195,7 @@ OPERATIONS = st.lists(
 )
 
 
-@examples(500)
+@examples(500, in_gate=25)
 @given(OPERATIONS)
 def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
     work = with_fields(uploaded_work(CSV, "animals.csv", 1), histories={})
