@@ -142,11 +142,9 @@ def targets(kind: str, case: Case) -> tuple[Target, ...]:
     texts = [texts_of(people[name]) for name in columns]
     found = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
     said = [name for name in case.names if name in people.columns]
+    names = [f"person {number}" for number in range(1, len(people) + 1)]
     if said:
-        parts = zip(*(texts_of(people[name]) for name in said), strict=True)
-        names = [" ".join(each) for each in parts]
-    else:
-        names = [f"person {number}" for number in range(1, len(people) + 1)]
+        names = list(map(" ".join, zip(*(texts_of(people[name]) for name in said), strict=True)))
     return tuple(Target(name, known) for name, known in zip(names, found, strict=True))
 
 
@@ -260,8 +258,9 @@ def _found_linkage(scene: Scene) -> tuple[bool, str]:
     name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
     if len(scene.fits) > 1:
         return False, f"{name} of the register fits that, so it is one of {len(scene.fits)} records"
-    could_be = _could_be(case, scene.fits[0])
-    if could_be != (person,):
+    people = enumerate(targets("linkage", case))
+    could_be = [place for place, one in people if scene.fits[0] in case.fits(one.known)]
+    if could_be != [person]:
         return False, f"{counted(len(could_be), 'person')} of the register can be meant by it"
     return True, f"only {name} of the register can be meant, who has {_guess(scene)}"
 
@@ -340,12 +339,3 @@ _FOUND: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
     "minimality": _found_minimality,
     "downcoding": _found_downcoding,
 }
-
-
-def _could_be(case: Case, record: int) -> tuple[int, ...]:
-    found = []
-    texts = [texts_of(case.register[name]) for name in case.linkable]
-    for person, facts in enumerate(zip(*texts, strict=True)):
-        if record in case.fits(dict(zip(case.linkable, facts, strict=True))):
-            found.append(person)
-    return tuple(found)

@@ -9,6 +9,7 @@ import numpy as np
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.merging import Merge
+from kanon.teaching.question import Labels, labels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +119,9 @@ def _merges_alone(lesson: Lesson) -> bool:
 
 
 def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
-    return frozenset(
-        frozenset(np.flatnonzero(recoding.assigned == each).tolist())
-        for each in range(recoding.n_classes)
-    )
+    parts = (np.flatnonzero(recoding.assigned == each) for each in range(recoding.n_classes))
+    return frozenset(frozenset(part.tolist()) for part in parts)
 
 
-def _shown(recoding: Recoding) -> list[tuple[str, ...]]:
-    return [
-        tuple(tree.labels[node] for tree, node in zip(recoding.hierarchies, row, strict=True))
-        for row in recoding.targets.tolist()
-    ]
+def _shown(recoding: Recoding) -> list[Labels]:
+    return [labels_of(recoding, row) for row in recoding.targets]
