@@ -13,9 +13,8 @@ import numpy as np
 from kanon.errors import ExerciseError
 from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.recoding import Recoding
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.small_tables import SmallTable
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, answer_of
+from kanon.teaching.small_tables import SmallTable, raised
 from kanon.teaching.worked import lost_text, most_text
 
 Answer = list[dict[str, str]]
@@ -56,16 +55,7 @@ def unchanged(table: SmallTable) -> Answer:
     >>> unchanged(read_exercises(BUILT_IN).made["animals-v21"])[0]
     {'gender': 'M', 'race': 'cat'}
     """
-    classes = table.classes
-    return [
-        {
-            name: tree.labels[node]
-            for name, tree, node in zip(
-                classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
-            )
-        }
-        for place in table.source.row_class
-    ]
+    return answer_of(table, raised(table.classes, {}))
 
 
 def by_hand(
@@ -75,32 +65,22 @@ def by_hand(
     try:
         release = question.read(table, answer)
     except ExerciseError:
-        release = Recoding.from_targets(classes, classes.nodes)
+        release = raised(classes, {})
     metric = metric_named(question.metric)
     of_rows = source.class_of_rows(release)
     first = list(dict.fromkeys(of_rows.tolist()))  # letters in the order of the table
-    rows = []
+    values, rows = answer_of(table, release), []
     for place in dict.fromkeys(source.row_class.tolist()):
-        records = np.flatnonzero(source.row_class == place)
+        records = np.flatnonzero(source.row_class == place).tolist()
         inside = int(of_rows[records[0]])
-        named = list(zip(classes.attributes, classes.hierarchies, strict=True))
-        rows.append(
-            Row(
-                tuple(records.tolist()),
-                {
-                    name: tree.labels[node]
-                    for (name, tree), node in zip(
-                        named, release.targets[place].tolist(), strict=True
-                    )
-                },
-                {
-                    name: tuple(tree.labels[above] for above in tree.path(node))
-                    for (name, tree), node in zip(named, classes.nodes[place].tolist(), strict=True)
-                },
-                _letter(first.index(inside)),
-                int(release.counts[inside]),
-            )
+        own = zip(
+            classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
         )
+        choices = {
+            name: tuple(tree.labels[above] for above in tree.path(node)) for name, tree, node in own
+        }
+        letter, size = _letter(first.index(inside)), int(release.counts[inside])
+        rows.append(Row(tuple(records), values[records[0]], choices, letter, size))
     return HandRecoding(
         tuple(rows),
         len(release.counts),

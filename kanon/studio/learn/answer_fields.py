@@ -107,10 +107,8 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
         alt = f"Tree of {spoken(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
-            some = counted(
-                picture.left_out, "value that no record has", "values that no record has"
-            )
-            st.caption(f"{some}: not drawn.")
+            left_out = counted(picture.left_out, "value", "values")
+            st.caption(f"{left_out} that no record has: not drawn.")
 
 
 # --- recoding by hand -----------------------------------------------------------------------

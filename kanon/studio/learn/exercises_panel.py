@@ -19,7 +19,6 @@ from kanon.studio.learn.exercises import (
     change_attempt,
     exercises_request,
     points_so_far,
-    scored,
     with_answer,
     with_answers,
     with_mark,
@@ -36,6 +35,7 @@ from kanon.studio.session.work import Work
 from kanon.teaching.answers import name_in_file
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
 from kanon.teaching.hints import hint
+from kanon.teaching.marks import score
 from kanon.teaching.question import Mark, heading
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.worked import worked
@@ -102,17 +102,17 @@ def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
 
 # --- from question to question --------------------------------------------------------------
 def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
-    places = [*range(len(exercises.questions)), len(exercises.questions)]
+    last = len(exercises.questions)
 
     def called(place: int) -> str:
-        if place == len(exercises.questions):
+        if place == last:
             return "Hand in"
         return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Question",
-            places,
+            range(last + 1),
             required=True,
             **bound(
                 f"exercise-place-{exercises.fingerprint}",
@@ -265,7 +265,7 @@ def _headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    found = scored(view, exercises)
+    found = score(exercises, answers_of(view, exercises))  # checked or not
     st.subheader(f"{_part(found.points, found.most)} points")
     rows = {
         "question": _headings(exercises),

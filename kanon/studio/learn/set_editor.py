@@ -151,10 +151,8 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
 
 
 def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:
-    rest, key = (
-        [*items[:place], *items[place + 1 :]],
-        f"set-remove-{'-'.join(map(str, path))}-{place}",
-    )
+    rest = [*items[:place], *items[place + 1 :]]
+    key = f"set-remove-{'-'.join(map(str, path))}-{place}"
     off = len(path) > 1 and not rest  # a table has a column
     icon_button(label, "delete", key, _put_list, rest, max(place - 1, 0), *path, disabled=off)
 

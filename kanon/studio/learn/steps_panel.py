@@ -194,9 +194,8 @@ def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> No
         f'<div class="weighed" data-fit>{"".join(_weighed(found, at))}</div>'
         f'<div class="sums">{sums}</div>'
     )
-    figure = state.remembered(
-        "lesson-projected", (found.key, at), lambda: step_picture(found, at, PLACE)
-    )
+    about = found.key, at
+    figure = state.remembered("lesson-projected", about, lambda: step_picture(found, at, PLACE))
     stage(_heading(lesson, at), step.sentence, parts, buttons, figure)
 
 
@@ -210,9 +209,8 @@ def _weighed(found: TableLesson, at: int) -> list[str]:
         LOOKS_AT[lesson.task.strategy], ""
     )
     before = lesson.steps[max(at - 1, 0)].recoding
-    return [
-        choice_sheet(found.table, before, choice, second) for choice in lesson.steps[at].choices
-    ]
+    choices = lesson.steps[at].choices
+    return [choice_sheet(found.table, before, choice, second) for choice in choices]
 
 
 def _numbers(lesson: Lesson, at: int) -> list[Number]:
@@ -223,21 +221,22 @@ def _numbers(lesson: Lesson, at: int) -> list[Number]:
         Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
                smallest_class(now.min_k)),
         Number("Classes ↑", thin(now.classes), told_apart),
-        Number("Suppressed ↓",
-               f"{thin(now.suppressed)} of {n}",
-               left_out(now.suppressed, n)),
+        Number("Suppressed ↓", f"{thin(now.suppressed)} of {n}", left_out(now.suppressed, n)),
         Number("Alteration ↓", percent(now.alteration), lost(now.alteration, metric)),
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = plain(shortened(lesson.sensitive, 24))
         shown += [
-            Number("Entropy l ↑", written(now.l),
-                   f"In the class that tells most, {column} is as hard to guess as among so "
-"many equally frequent values."),
-            Number("t ↓", f"{written(now.t)} of 1",
-                   f"How far the shares of {column} in the class that tells most are from "
-"those of the whole table: half of the differences added up (total "
-"variation). By norm 1, which plans can ask for, it is twice as much, of "
-"2."),
+            Number(
+                "Entropy l ↑", written(now.l),
+                f"In the class that tells most, {column} is as hard to guess as among so many "
+                "equally frequent values.",
+            ),
+            Number(
+                "t ↓", f"{written(now.t)} of 1",
+                f"How far the shares of {column} in the class that tells most are from those of "
+                "the whole table: half of the differences added up (total variation). By norm 1, "
+                "which plans can ask for, it is twice as much, of 2.",
+            ),
         ]  # fmt: skip
     return shown
