@@ -268,9 +268,8 @@ def _found_linkage(scene: Scene) -> tuple[bool, str]:
 def _found_homogeneity(scene: Scene) -> tuple[bool, str]:
     """Whether all records say the same."""
     if len(scene.after) > 1:
-        return False, (
-            f"{counted(len(scene.after), 'value')} occur there: the attacker is {_sure(scene)}"
-        )
+        occur = f"{counted(len(scene.after), 'value')} occur there"
+        return False, f"{occur}: the attacker is {_sure(scene)}"
     alike = "it says" if len(scene.left) == 1 else "all say"
     return True, f"{alike} {_guess(scene)}: the attacker is certain, whichever record it is"
 
@@ -287,10 +286,8 @@ def _found_skewness(scene: Scene) -> tuple[bool, str]:
         if most > 0 and math.isclose(rises[value], most)
     ]
     said = enumerated(rose) if rose else "no value is more frequent there"
-    return (
-        t > LARGEST_T,
-        f"{said}: the shares are t = {write_decimals(t, 2)} away from those of the table",
-    )
+    far = f"the shares are t = {write_decimals(t, 2)} away from those of the table"
+    return t > LARGEST_T, f"{said}: {far}"
 
 
 def _found_background(scene: Scene) -> tuple[bool, str]:

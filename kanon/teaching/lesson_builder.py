@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from types import ModuleType
 
@@ -94,40 +94,33 @@ def replay_of(module: ModuleType) -> Replay | None:
     if module.CARD.family not in families:
         return None
     family = importlib.import_module(f"{kanon.teaching.__name__}.{module.CARD.family}")
-    known: Mapping[str, Replay] = getattr(family, "REPLAYS", {})
-    return known.get(module.CARD.name)
+    found: Replay | None = getattr(family, "REPLAYS", {}).get(module.CARD.name)
+    return found
 
 
 def _table(board: Blackboard) -> Step:
     task, classes = board.task, board.task.classes
     small = int(classes.counts[classes.counts < task.k].sum())
-    found = board.recoded(())
+    sizes = f"Every class holds k = {task.k} records already."
+    if small:
+        sizes = (
+            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
+        )
     return board.step(
         "The table",
         f"{counted(classes.n_records, 'record')} in "
         f"{counted(classes.n_classes, 'class', 'classes')}"
-        ": records that share all quasi-identifiers are one class. "
-        + (
-            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
-            if small
-            else f"Every class holds k = {task.k} records already."
-        ),
-        found,
+        f": records that share all quasi-identifiers are one class. {sizes}",
+        board.recoded(()),
     )
 
 
 def _release(board: Blackboard, release: Recoding, told: bool) -> Step:
-    numbers = board.numbers(release)
-    gone = (
-        f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
-        if numbers.suppressed
-        else ""
-    )
-    least = (
-        f"the smallest holds {counted(numbers.min_k, 'record')}"
-        if numbers.min_k is not None
-        else "nothing is released"
-    )
+    numbers, gone, least = board.numbers(release), "", "nothing is released"
+    if numbers.suppressed:
+        gone = f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
+    if numbers.min_k is not None:
+        least = f"the smallest holds {counted(numbers.min_k, 'record')}"
     altered = f"{board.metric.card.title}: {loss_text(release, board.metric)}"
     return board.step(
         "The release",

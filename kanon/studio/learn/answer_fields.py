@@ -249,11 +249,7 @@ def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
-        **bound(
-            f"exercise-number-{about}",
-            float(now) if known else None,
-            lambda value: give(_whole(value)),
-        ),
+        **bound(f"exercise-number-{about}", float(now) if known else None, give, read=_whole),
         width=260,
     )
 
@@ -271,7 +267,8 @@ def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, a
         **bound(
             f"exercise-choice-{about}",
             options.index(chosen) if chosen in options else None,
-            lambda value: give(list(options[value])),
+            give,
+            read=lambda place: list(options[place]),
         ),
         format_func=lambda place: plain(tuple_text(options[place])),
         index=None,

@@ -140,26 +140,24 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
             "Person attacked",
             range(len(people)),
             **bound(
-                f"attack-person-{about}",
-                chosen,
-                lambda value: look("attack", person=value, ruled_out=None),
+                f"attack-person-{about}", chosen, "person",
+                into=partial(look, "attack", ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
             width=200,
-        )
+        )  # fmt: skip
         if view.kind == "background":
             st.multiselect(
                 "What the attacker can rule out",
                 scene.case.values,
                 **bound(
-                    f"attack-out-{about}",
-                    list(scene.ruled_out),
-                    lambda value: look("attack", person=chosen, ruled_out=tuple(value)),
+                    f"attack-out-{about}", list(scene.ruled_out), "ruled_out",
+                    into=partial(look, "attack", person=chosen), read=tuple,
                 ),
                 placeholder="Nothing",
                 help="A neighbour may know that somebody does not have a disease.",
                 width=260,
-            )
+            )  # fmt: skip
         _steps(view)
 
 

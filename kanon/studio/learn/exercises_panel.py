@@ -114,11 +114,7 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             "Question",
             range(last + 1),
             required=True,
-            **bound(
-                f"exercise-place-{exercises.fingerprint}",
-                view.place,
-                lambda value: _go(exercises, value),
-            ),
+            **bound(f"exercise-place-{exercises.fingerprint}", view.place, _go, exercises),
             format_func=called,
             label_visibility="collapsed",
         )
