@@ -129,12 +129,7 @@ def attack(
 
 
 def targets(kind: str, case: Case) -> tuple[Target, ...]:
-    """Who can be attacked, with what is public about each, in their order.
-
-    >>> from kanon.teaching.attack_tables import preset
-    >>> targets("homogeneity", preset("homogeneity"))[0]
-    Target(name='Anton', known={'age': '23', 'zip': '47601'})
-    """
+    """Who can be attacked, with what is public about each, in their order."""
     people, columns = case.table, case.recoding.classes.attributes
     if kind in BY_REGISTER:
         people, columns = case.register, case.linkable

@@ -119,11 +119,7 @@ class ExerciseSet(Strict):
 
 
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
-    """Read and check an exercise set.
-
-    >>> read_exercises(BUILT_IN).title
-    'First steps in k-anonymity'
-    """
+    """Read and check an exercise set."""
     found = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
     found.check(progress)
     return found

@@ -72,11 +72,7 @@ def _all() -> Iterable[Term]:
 
 @cache
 def glossary() -> Mapping[str, Term]:
-    """Every word by its name, in alphabetical order.
-
-    >>> glossary()["Leaf"].told
-    'An original value of a column, at the bottom of its hierarchy.'
-    """
+    """Every word by its name, in alphabetical order."""
     return MappingProxyType({one.name: one for one in sorted(_all(), key=_in_order)})
 
 
@@ -131,11 +127,7 @@ def _section(term: Term) -> str:
 
 
 def _anchor(name: str) -> str:
-    """What a heading is linked by.
-
-    >>> _anchor("S2: least cost, then highest l")
-    's2-least-cost-then-highest-l'
-    """
+    """What a heading is linked by."""
     return re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
 
 

@@ -92,16 +92,7 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
 
 
 def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLayout:
-    """A tree laid out: some of its leaves and all nodes above them.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    >>> found = drawn(tree, range(tree.n_nodes), ["1", "1", "2", "1", "0"])
-    >>> [label for _, _, label in found.labels], found.height
-    (['a', 'b', 'c', 'A', '*'], 72)
-    >>> [y for _, y, _ in found.labels[-2:]], [cost for _, _, cost in found.costs]
-    ([24.0, 42.0], ['1', '1', '2', '1'])
-    """
+    """A tree laid out: some of its leaves and all nodes above them."""
     wanted = [node for node in range(tree.n_nodes) if node in {*shown}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)

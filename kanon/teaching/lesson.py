@@ -31,11 +31,7 @@ class CostTerm:
 
     @property
     def product(self) -> float:
-        """``cost * records``.
-
-        >>> CostTerm("M, Cat", "race", "Cat", "Felid", 1.0, 2, Fraction(2)).product
-        2.0
-        """
+        """``cost * records``."""
         return self.cost * self.records
 
 
@@ -185,11 +181,7 @@ class ClassState:
 
     @property
     def name(self) -> str:
-        """Its tuple and its size.
-
-        >>> ClassState((0, 1), "F, Lion", 2, (0,)).name
-        'F, Lion (2 records)'
-        """
+        """Its tuple and its size."""
         return f"{self.label} ({counted(self.records, 'record')})"
 
 

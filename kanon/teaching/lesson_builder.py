@@ -30,28 +30,7 @@ def lesson_of(
     attribute_weights: Sequence[float] = (),
     numbers: Sequence[int] = (),
 ) -> Lesson:
-    """An algorithm on a table, step by step.
-
-    The first step is the table as it is, the last one is the release. Those between replay what the
-    algorithm decided, and lay open by slow and obvious arithmetic what it was decided by.
-
-    >>> import numpy as np
-    >>> from kanon.algorithms import gaa
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
-    >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
-    >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
-    ...                              np.array([1, 1, 2]))
-    >>> ncp = metric_named("ncp")
-    >>> task = Task(classes, scaled_potentials(exact_potentials(ncp, (age,)), 4), k=2)
-    >>> found = lesson_of(gaa, task, ncp)
-    >>> [step.heading for step in found.steps]
-    ['The table', 'Merge 1: class 1 (1) + class 2 (2)', 'The release']
-    >>> [(each.name, round(each.cost, 3)) for each in found.steps[1].choices[1].candidates]
-    [('2 (1 record)', 1.333), ('9 (2 records)', 3.0)]
-    """
+    """An algorithm on a table, step by step."""
     records = task.classes.n_records
     if not FEWEST <= records <= MOST:
         raise PlanError(

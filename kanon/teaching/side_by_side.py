@@ -14,26 +14,7 @@ from kanon.teaching.question import Labels, labels_of
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Two lessons on the same table, walked through together.
-
-    >>> from kanon.algorithms import gaa
-    >>> from kanon.algorithms.task import Task
-    >>> from kanon.measures.cells import whole_potentials
-    >>> from kanon.metrics import metric_named
-    >>> from kanon.teaching.lesson_builder import lesson_of
-    >>> from kanon.teaching.presets import preset_table
-    >>> table, total = preset_table("hospital").classes, metric_named("total")
-    >>> costs = whole_potentials(table, total)
-    >>> s1, s3 = (
-    ...     lesson_of(gaa, Task(table, costs, 3, strategy=by, sensitive="disease"), total)
-    ...     for by in ("s1", "s3")
-    ... )
-    >>> pair = SideBySide(s1, s3)
-    >>> pair.rule, pair.last, pair.positions(2), pair.parting, pair.ending
-    ('merges', 8, (2, 2), 7, 'classes')
-    >>> [round(cost_so_far(lesson, 7), 3) for lesson in (s1, s3)]
-    [20.0, 23.333]
-    """
+    """Two lessons on the same table, walked through together."""
 
     # the lessons
     one: Lesson

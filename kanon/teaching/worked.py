@@ -51,13 +51,7 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
 
 
 def loss_text(release: Recoding, metric: Metric) -> str:
-    """The alteration of a release as a fraction.
-
-    >>> from kanon.teaching.presets import preset_table
-    >>> table = preset_table("animals-m23")
-    >>> loss_text(raised(table.classes, {"race": 1}), metric_named("custom"))
-    '6 of 72 = 8.3 %'
-    """
+    """The alteration of a release as a fraction."""
     altered = percent(alteration.value(release, metric))
     return f"{lost_text(release, metric)} of {most_text(release, metric)} = {altered}"
 
