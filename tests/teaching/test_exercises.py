@@ -402,6 +402,7 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
     ]
     table = marked_class(by_hand, files).files
     assert table["file"].tolist() == ["good.json", "other.json", "set.json"]
+    assert table["student"].tolist() == ["Chi", "Chi", ""]
     assert table["problem"].tolist()[0] == ""
     assert "another exercise set" in table["problem"][1]
     assert "no answer file" in table["problem"][2]

@@ -102,14 +102,6 @@ def test_an_exam_that_the_page_did_not_write_is_flagged(keys, part):
     assert part in remarks["a"] and found.files["points"][0] == 2
 
 
-def test_a_file_of_another_set_keeps_its_name():
-    other = exercises_of(GIVEN | {"title": "Another"})
-    found, _ = marked(EXAM, a=handed_in(other, "Eve", {}), b=b"[]", c=handed_in(EXAM, "Al", {}))
-    assert found.files["student"].tolist() == ["Eve", "", "Al"]
-    assert found.files["points"].isna().tolist() == [True, True, False]
-    assert "another exercise set" in found.files["problem"][0]
-
-
 def test_means_and_what_was_most_often_answered_and_wrong():
     numbers = [1, 1, 2.0, 2, 2, "two", None]
     files = {

@@ -18,7 +18,7 @@ from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
-from support.exercise_sets import handed_in
+from support.exercise_sets import GIVEN, handed_in
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
@@ -299,19 +299,15 @@ def strange_set():
     records = [[f"{STRANGE} {name}", STRANGE] for name in ("cat", "cat", "dog")]
     columns = {race: {"role": "quasi-identifier", "nodes": nodes}, ill: {"role": "sensitive"}}
     asked = {"table": STRANGE, "text": STRANGE, "title": STRANGE[:60]}
-    return {
-        "format": "kanon-exercises",
-        "version": 1,
-        "title": STRANGE,
-        "author": STRANGE,
-        "tables": {STRANGE: {"columns": columns, "records": records}},
-        "questions": [
-            asked | {"id": "<b>a</b>", "kind": "recode", "k": 2},
-            asked | {"id": "$b$", "kind": "levels", "k": 2},
-            asked | {"id": "`c`", "kind": "number", "number": "k"},
-            asked | {"id": "[d](e)", "kind": "choice", "choose": "smallest"},
-        ],
-    }
+    tables = {STRANGE: {"columns": columns, "records": records}}
+    questions = [
+        asked | {"id": "<b>a</b>", "kind": "recode", "k": 2},
+        asked | {"id": "$b$", "kind": "levels", "k": 2},
+        asked | {"id": "`c`", "kind": "number", "number": "k"},
+        asked | {"id": "[d](e)", "kind": "choice", "choose": "smallest"},
+    ]
+    made = {"title": STRANGE, "author": STRANGE, "tables": tables, "questions": questions}
+    return json.dumps(GIVEN | made).encode()
 
 
 def load_set(at, content):
@@ -321,7 +317,7 @@ def load_set(at, content):
 
 
 def test_the_texts_of_a_set_are_text_and_nothing_else(page):
-    at = load_set(page, json.dumps(strange_set()).encode())
+    at = load_set(page, strange_set())
     assert problems(at) == [] and view(at).opened is not None
     theirs = []
     for number in range(5):
