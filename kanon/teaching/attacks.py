@@ -1,8 +1,4 @@
-"""Six attacks played out on a small release: it is k-anonymous and still tells.
-
-Each is a scene: the release, what the attacker knows, the records that fit, what that tells, and
-the model that would not have allowed it. All numbers are worked out from the table that is given.
-"""
+"""Six attacks played out on a small release: it is k-anonymous and still tells."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

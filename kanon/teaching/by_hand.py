@@ -1,7 +1,4 @@
-"""A small table that is recoded by hand: what every record is now, and how far that is.
-
-The state is the answer itself, as a file of answers holds it; each step makes a new one.
-"""
+"""A small table that is recoded by hand: each step makes another answer, as files hold it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""An exercise set while it is made: nothing in it has to be right until it is taken as a set.
-
-A draft holds what was typed, as it was typed. :func:`set_of` makes the set that it means, or says
-in a sentence what is not right yet, and where.
-"""
+"""An exercise set while it is made: nothing in it has to be right until it is taken as a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,4 @@
-"""Exercise sets as files: read, checked, written.
-
-docs/how-to/exercises.md describes them. A set holds no answers: they follow from its tables.
-"""
+"""Exercise sets as files, described in docs/how-to/exercises.md; answers follow from the tables."""
 
 import hashlib
 import json

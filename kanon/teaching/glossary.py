@@ -1,9 +1,4 @@
-"""The words of the field, as kanon uses them.
-
-What has a card (a metric, strategy, privacy model, algorithm or measure) is told by its card; all
-other words are told by glossary.toml. ``make vocabulary`` writes docs/reference/vocabulary.md from
-both.
-"""
+"""The words of the field: what has a card is told by its card, all others by glossary.toml."""
 
 import re
 import sys

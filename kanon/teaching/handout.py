@@ -1,9 +1,4 @@
-"""A handout to print: tables, their trees with costs, questions, and space for answers.
-
-The sheet is one HTML file without scripts, which asks no server for anything: whoever opens it
-prints it, on A4, black on white, or saves it as PDF. Its questions have the order and the headings
-that they have on the screen.
-"""
+"""A handout to print, one HTML file that fetches and runs nothing: tables, trees, questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -355,4 +355,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "optimal": _optimal,
     "levels": _levels,
 }
-"""The algorithms of the family that have a lesson."""

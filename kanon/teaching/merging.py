@@ -205,4 +205,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "gaa": _gaa,
     "gaa-small": _gaa_small,
 }
-"""The algorithms of the family that have a lesson."""

@@ -159,11 +159,7 @@ class Nodes:
         why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else found
         sizes = f" Counted: {len(self.counted)} of {self.shape.size} nodes."
         return self.board.step(
-            f"Release {self.name(node)}",
-            f"{why}{gone}{sizes}",
-            self.release(node),
-            choices,
-            look,
+            f"Release {self.name(node)}", f"{why}{gone}{sizes}", self.release(node), choices, look
         )
 
 

@@ -1,8 +1,4 @@
-"""The kinds of questions on a small table: what each asks, its answer, how one given is marked.
-
-A kind is a class here; its name stands in files. Nothing that has to be known to mark an answer
-stands in a file: it follows from the table.
-"""
+"""The kinds of questions on a small table, a class each; what marks an answer follows from it."""
 
 from __future__ import annotations
 

@@ -283,9 +283,7 @@ def _again(scene: Scene) -> Scene | None:
     if safer is None or scene.prevention.holds:
         return None
     return state.remembered(
-        "attack-again",
-        scene,
-        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
+        "attack-again", scene, lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out)
     )
 
 

@@ -71,10 +71,7 @@ def show_two(work: Work) -> None:
 
 
 def two_steps(work: Work, two: Two, at: int) -> None:
-    """Both lessons at a place: what is the same, and each step with its picture and records.
-
-    Each kind of thing stands in a row of its own, so that left and right begin at the same height.
-    """
+    """Both lessons at a place, each kind of thing in a row: left and right begin at one height."""
     view = work.view(LessonsView).steps
     views, own = (view, beside_of(view)), table_of(view) == OWN
     if two.pair is not None:
