@@ -1,7 +1,4 @@
-"""A student's answers as a file: read, written, and whether it was changed since it was handed in.
-
-docs/how-to/exercises.md describes the file, and what its fingerprint shows and does not show.
-"""
+"""A student's answers as a file, described in docs/how-to/exercises.md: read and written."""
 
 from __future__ import annotations
 

@@ -121,17 +121,7 @@ PRESETS: Mapping[str, str] = {
 
 
 def preset(kind: str) -> Case:
-    """The table that comes with kanon for an attack.
-
-    Ages are released in tens and postcodes with three digits, so every class has three or four
-    records. The table for linkage has a column of trades that is released as it is, and a public
-    register of twelve people. The last two tables are released with as little loss as possible: for
-    k = 2 and two diseases in every class; for k = 3, beside a register of seven people.
-
-    >>> from kanon.teaching.attacks import attack
-    >>> print(attack("homogeneity", preset("homogeneity")).finding)
-    The release is 3-anonymous and still tells: 3 records fit, and all say “heart disease”, ...
-    """
+    """The table that comes with kanon for an attack, released so that it tells."""
     frame = _read(PRESETS[kind])
     registers = {"linkage": _REGISTER, "downcoding": _CITIZENS}
     register = _read(registers[kind]) if kind in registers else None

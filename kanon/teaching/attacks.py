@@ -1,8 +1,4 @@
-"""Six attacks played out on a small release: it is k-anonymous and still tells.
-
-Each is a scene: the release, what the attacker knows, the records that fit, what that tells, and
-the model that would not have allowed it. All numbers are worked out from the table that is given.
-"""
+"""Six attacks played out on a small release: it is k-anonymous and still tells."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -129,12 +125,7 @@ def attack(
 
 
 def targets(kind: str, case: Case) -> tuple[Target, ...]:
-    """Who can be attacked, with what is public about each, in their order.
-
-    >>> from kanon.teaching.attack_tables import preset
-    >>> targets("homogeneity", preset("homogeneity"))[0]
-    Target(name='Anton', known={'age': '23', 'zip': '47601'})
-    """
+    """Who can be attacked, with what is public about each, in their order."""
     people, columns = case.table, case.recoding.classes.attributes
     if kind in BY_REGISTER:
         people, columns = case.register, case.linkable
@@ -142,11 +133,9 @@ def targets(kind: str, case: Case) -> tuple[Target, ...]:
     texts = [texts_of(people[name]) for name in columns]
     found = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
     said = [name for name in case.names if name in people.columns]
+    names = [f"person {number}" for number in range(1, len(people) + 1)]
     if said:
-        parts = zip(*(texts_of(people[name]) for name in said), strict=True)
-        names = [" ".join(each) for each in parts]
-    else:
-        names = [f"person {number}" for number in range(1, len(people) + 1)]
+        names = list(map(" ".join, zip(*(texts_of(people[name]) for name in said), strict=True)))
     return tuple(Target(name, known) for name, known in zip(names, found, strict=True))
 
 
@@ -260,8 +249,9 @@ def _found_linkage(scene: Scene) -> tuple[bool, str]:
     name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
     if len(scene.fits) > 1:
         return False, f"{name} of the register fits that, so it is one of {len(scene.fits)} records"
-    could_be = _could_be(case, scene.fits[0])
-    if could_be != (person,):
+    people = enumerate(targets("linkage", case))
+    could_be = [place for place, one in people if scene.fits[0] in case.fits(one.known)]
+    if could_be != [person]:
         return False, f"{counted(len(could_be), 'person')} of the register can be meant by it"
     return True, f"only {name} of the register can be meant, who has {_guess(scene)}"
 
@@ -269,9 +259,8 @@ def _found_linkage(scene: Scene) -> tuple[bool, str]:
 def _found_homogeneity(scene: Scene) -> tuple[bool, str]:
     """Whether all records say the same."""
     if len(scene.after) > 1:
-        return False, (
-            f"{counted(len(scene.after), 'value')} occur there: the attacker is {_sure(scene)}"
-        )
+        occur = f"{counted(len(scene.after), 'value')} occur there"
+        return False, f"{occur}: the attacker is {_sure(scene)}"
     alike = "it says" if len(scene.left) == 1 else "all say"
     return True, f"{alike} {_guess(scene)}: the attacker is certain, whichever record it is"
 
@@ -288,10 +277,8 @@ def _found_skewness(scene: Scene) -> tuple[bool, str]:
         if most > 0 and math.isclose(rises[value], most)
     ]
     said = enumerated(rose) if rose else "no value is more frequent there"
-    return (
-        t > LARGEST_T,
-        f"{said}: the shares are t = {write_decimals(t, 2)} away from those of the table",
-    )
+    far = f"the shares are t = {write_decimals(t, 2)} away from those of the table"
+    return t > LARGEST_T, f"{said}: {far}"
 
 
 def _found_background(scene: Scene) -> tuple[bool, str]:
@@ -340,12 +327,3 @@ _FOUND: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
     "minimality": _found_minimality,
     "downcoding": _found_downcoding,
 }
-
-
-def _could_be(case: Case, record: int) -> tuple[int, ...]:
-    found = []
-    texts = [texts_of(case.register[name]) for name in case.linkable]
-    for person, facts in enumerate(zip(*texts, strict=True)):
-        if record in case.fits(dict(zip(case.linkable, facts, strict=True))):
-            found.append(person)
-    return tuple(found)

@@ -78,6 +78,10 @@ class Blackboard:
         trees = self.task.classes.hierarchies if hierarchies is None else hierarchies
         return ", ".join(tree.labels[int(node)] for tree, node in zip(trees, nodes, strict=True))
 
+    def levels(self, node: Sequence[int]) -> str:
+        names = self.task.classes.attributes
+        return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
+
     def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
         at = None if nodes is None else tuple(map(int, nodes))
         return self.state(self.table.group(map(int, members), at))

@@ -1,7 +1,4 @@
-"""A small table that is recoded by hand: what every record is now, and how far that is.
-
-The state is the answer itself, as a file of answers holds it; each step makes a new one.
-"""
+"""A small table that is recoded by hand: each step makes another answer, as files hold it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +10,8 @@ import numpy as np
 from kanon.errors import ExerciseError
 from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.recoding import Recoding
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.small_tables import SmallTable
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, answer_of
+from kanon.teaching.small_tables import SmallTable, raised
 from kanon.teaching.worked import lost_text, most_text
 
 Answer = list[dict[str, str]]
@@ -50,22 +46,8 @@ class HandRecoding:
 
 
 def unchanged(table: SmallTable) -> Answer:
-    """The answer that raises nothing.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> unchanged(read_exercises(BUILT_IN).made["animals-v21"])[0]
-    {'gender': 'M', 'race': 'cat'}
-    """
-    classes = table.classes
-    return [
-        {
-            name: tree.labels[node]
-            for name, tree, node in zip(
-                classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
-            )
-        }
-        for place in table.source.row_class
-    ]
+    """The answer that raises nothing."""
+    return answer_of(table, raised(table.classes, {}))
 
 
 def by_hand(
@@ -75,32 +57,22 @@ def by_hand(
     try:
         release = question.read(table, answer)
     except ExerciseError:
-        release = Recoding.from_targets(classes, classes.nodes)
+        release = raised(classes, {})
     metric = metric_named(question.metric)
     of_rows = source.class_of_rows(release)
     first = list(dict.fromkeys(of_rows.tolist()))  # letters in the order of the table
-    rows = []
+    values, rows = answer_of(table, release), []
     for place in dict.fromkeys(source.row_class.tolist()):
-        records = np.flatnonzero(source.row_class == place)
+        records = np.flatnonzero(source.row_class == place).tolist()
         inside = int(of_rows[records[0]])
-        named = list(zip(classes.attributes, classes.hierarchies, strict=True))
-        rows.append(
-            Row(
-                tuple(records.tolist()),
-                {
-                    name: tree.labels[node]
-                    for (name, tree), node in zip(
-                        named, release.targets[place].tolist(), strict=True
-                    )
-                },
-                {
-                    name: tuple(tree.labels[above] for above in tree.path(node))
-                    for (name, tree), node in zip(named, classes.nodes[place].tolist(), strict=True)
-                },
-                _letter(first.index(inside)),
-                int(release.counts[inside]),
-            )
+        own = zip(
+            classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
         )
+        choices = {
+            name: tuple(tree.labels[above] for above in tree.path(node)) for name, tree, node in own
+        }
+        letter, size = _letter(first.index(inside)), int(release.counts[inside])
+        rows.append(Row(tuple(records), values[records[0]], choices, letter, size))
     return HandRecoding(
         tuple(rows),
         len(release.counts),
@@ -115,13 +87,7 @@ def by_hand(
 def value_set(
     table: SmallTable, answer: object, records: Sequence[int], column: str, value: str
 ) -> Answer:
-    """The answer with another value of one column for some records.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> table = read_exercises(BUILT_IN).made["animals-v21"]
-    >>> value_set(table, None, [0], "race", "felidae")[:2]
-    [{'gender': 'M', 'race': 'felidae'}, {'gender': 'F', 'race': 'lion'}]
-    """
+    """The answer with another value of one column for some records."""
     return [
         {**each, column: value} if number in records else each
         for number, each in enumerate(_begun(table, answer))
@@ -129,13 +95,7 @@ def value_set(
 
 
 def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
-    """The answer with every value of a column one step up in its tree, or one step back down.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> table = read_exercises(BUILT_IN).made["animals-v21"]
-    >>> [each["race"] for each in column_stepped(table, None, "race", up=True)][:3]
-    ['felidae', 'felidae', 'canine']
-    """
+    """The answer with every value of a column one step up in its tree, or one step back down."""
     j = table.classes.attributes.index(column)
     tree = table.classes.hierarchies[j]
     found = []

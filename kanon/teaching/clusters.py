@@ -13,7 +13,8 @@ from kanon.teaching.grouping import grouping
 from kanon.teaching.lesson import Choice, ClassState, Rule, Step
 from kanon.teaching.merging import merges_for_models, write_merges
 
-_GROWTH = Rule("least growth of the cluster’s loss")
+_GROWTH, _LEAST = Rule("least growth of the cluster’s loss"), Rule("least cost")
+_FURTHEST = Rule("furthest from the others of the cluster")
 
 
 # --- KACA -------------------------------------------------------------------------------------
@@ -71,14 +72,8 @@ def _choose(board: Blackboard, made: ClusterStep) -> Choice:
     question, rules = {
         "begin": (f"With which record does cluster {number} begin?", (Rule(furthest), FIRST)),
         "grow": (f"Which record joins cluster {number}?", (_GROWTH, FIRST)),
-        "leave": (
-            f"Who leaves cluster {number}?",
-            (Rule("furthest from the others of the cluster"), FIRST),
-        ),
-        "merge": (
-            f"With which cluster is cluster {made.other + 1} merged?",
-            (Rule("least cost"), MADE),
-        ),
+        "leave": (f"Who leaves cluster {number}?", (_FURTHEST, FIRST)),
+        "merge": (f"With which cluster is cluster {made.other + 1} merged?", (_LEAST, MADE)),
     }.get(made.kind, (f"Which cluster does “{label}” join?", (_GROWTH, MADE)))
     candidates = []
     for option in made.options:
@@ -106,7 +101,7 @@ def _say(
     if made.kind == "seeds":
         begun = ", ".join(f"“{board.originals[each].label}”" for each in made.members)
         return (
-            f"{counted(len(made.members), 'cluster begins', 'clusters begin')}",
+            counted(len(made.members), "cluster begins", "clusters begin"),
             f"{sum(table.records)} records allow "
             f"{counted(sum(table.records) // k, 'cluster')} of k = {k}: records are "
             f"drawn until so many tuples came up (the seed {seed} repeats the draws), and "
@@ -114,11 +109,8 @@ def _say(
         )
     if made.kind == "begin":
         last = board.originals[made.other].label
-        from_ = (
-            f"“{last}”, with which the last cluster began"
-            if made.cluster
-            else f"“{last}”, which was drawn (the seed {seed} repeats the draw)"
-        )
+        how = f"which was drawn (the seed {seed} repeats the draw)"
+        from_ = f"“{last}”, {'with which the last cluster began' if made.cluster else how}"
         return (
             f"Cluster {number} begins: {label}",
             f"What is compared is the cost of putting one record together with one of {from_}. "
@@ -166,4 +158,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "oka": lambda board: _write_clusters(board, oka),
     "mdav": grouping,
 }
-"""The algorithms of the family that have a lesson."""

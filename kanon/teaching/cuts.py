@@ -168,23 +168,16 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         "One region",
         f"All {board.task.classes.n_records} records are one region: each gets, in every column, "
         f"{value} that holds all values. Cutting it up wins detail back.",
-        space.released(regions),
-        (),
-        shown(everything, None, [everything]),
-    )
+        space.released(regions), (), shown(everything, None, [everything]),
+    )  # fmt: skip
     for made in space.reference.steps():
         region, cut = made.region, made.cut
         axes = _which_axis(space, region, cut)
         if cut is None:
             done.add(region)
-            why = _why_it_stays(space, region)
-            yield board.step(
-                f"{_records(space, region)} {'stays' if space.records(region) == 1 else 'stay'}",
-                why,
-                space.released(regions),
-                axes,
-                shown(region, None, [region]),
-            )
+            heading = counted(space.records(region), "record stays", "records stay")
+            stays, now = _why_it_stays(space, region), space.released(regions)
+            yield board.step(heading, stays, now, axes, shown(region, None, [region]))
             continue
         place = regions.index(region)
         regions[place : place + 1] = cut.parts

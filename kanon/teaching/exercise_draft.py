@@ -1,8 +1,4 @@
-"""An exercise set while it is made: nothing in it has to be right until it is taken as a set.
-
-A draft holds what was typed, as it was typed. :func:`set_of` makes the set that it means, or says
-in a sentence what is not right yet, and where.
-"""
+"""An exercise set while it is made: nothing in it has to be right until it is taken as a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -68,13 +64,7 @@ class ColumnFields(Strict):
 
 # --- from what there is ---------------------------------------------------------------------
 def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
-    """A set to go on with.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> found = read_exercises(BUILT_IN)
-    >>> set_of(draft_of(found)).fingerprint == found.fingerprint
-    True
-    """
+    """A set to go on with."""
     content = exercises.model_dump(mode="json", exclude_none=True, include={*EMPTY})
     tables = [table_draft(name, table, own) for name, table in exercises.tables.items()]
     return {**content, "tables": tables}
@@ -108,11 +98,7 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
 
 # --- changes --------------------------------------------------------------------------------
 def put_in(draft: Any, value: object, *path: str | int) -> Any:
-    """The same with something else at a path of keys and places.
-
-    >>> put_in({"a": ["b", {"c": 1}]}, 2, "a", 1, "c")
-    {'a': ['b', {'c': 2}]}
-    """
+    """The same with something else at a path of keys and places."""
     if not path:
         return value
     inside: Any = dict(draft) if isinstance(draft, Mapping) else list(draft)
@@ -121,11 +107,7 @@ def put_in(draft: Any, value: object, *path: str | int) -> Any:
 
 
 def free_name(start: str, taken: Iterable[object]) -> str:
-    """A name that is not taken: the wished one, or that with a number.
-
-    >>> free_name("q1", ["q1", "q2"]), free_name("animals", ["animals"])
-    ('q3', 'animals2')
-    """
+    """A name that is not taken: the wished one, or that with a number."""
     used, stem = {*taken}, start.rstrip("0123456789")
     name, number = start, 1
     while name in used:

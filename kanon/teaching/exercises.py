@@ -1,7 +1,4 @@
-"""Exercise sets as files: read, checked, written.
-
-docs/how-to/exercises.md describes them. A set holds no answers: they follow from its tables.
-"""
+"""Exercise sets as files, described in docs/how-to/exercises.md; answers follow from the tables."""
 
 import hashlib
 import json
@@ -119,11 +116,7 @@ class ExerciseSet(Strict):
 
 
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
-    """Read and check an exercise set.
-
-    >>> read_exercises(BUILT_IN).title
-    'First steps in k-anonymity'
-    """
+    """Read and check an exercise set."""
     found = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
     found.check(progress)
     return found

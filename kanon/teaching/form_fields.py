@@ -16,12 +16,7 @@ FormField = Mapping[str, Any]  # a property of a JSON schema, without references
 
 @cache
 def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
-    """The fields with a title, each as a property of a JSON schema.
-
-    >>> from kanon.teaching.questions import NumberQuestion
-    >>> form_fields(NumberQuestion)["tolerance"]["type"]
-    'number'
-    """
+    """The fields with a title, each as a property of a JSON schema."""
     schema = model.model_json_schema()
     found = {}
     for name, field in model.model_fields.items():

@@ -1,9 +1,4 @@
-"""The words of the field, as kanon uses them.
-
-What has a card (a metric, strategy, privacy model, algorithm or measure) is told by its card; all
-other words are told by glossary.toml. ``make vocabulary`` writes docs/reference/vocabulary.md from
-both.
-"""
+"""The words of the field: what has a card is told by its card, all others by glossary.toml."""
 
 import re
 import sys
@@ -72,11 +67,7 @@ def _all() -> Iterable[Term]:
 
 @cache
 def glossary() -> Mapping[str, Term]:
-    """Every word by its name, in alphabetical order.
-
-    >>> glossary()["Leaf"].told
-    'An original value of a column, at the bottom of its hierarchy.'
-    """
+    """Every word by its name, in alphabetical order."""
     return MappingProxyType({one.name: one for one in sorted(_all(), key=_in_order)})
 
 
@@ -131,11 +122,7 @@ def _section(term: Term) -> str:
 
 
 def _anchor(name: str) -> str:
-    """What a heading is linked by.
-
-    >>> _anchor("S2: least cost, then highest l")
-    's2-least-cost-then-highest-l'
-    """
+    """What a heading is linked by."""
     return re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
 
 

@@ -48,14 +48,14 @@ class _Groups:
     def records(self, members: Iterable[int]) -> int:
         return sum(int(self.board.task.classes.counts[each]) for each in members)
 
-    def squared(self, each: int, sums: Sequence[int], records: int) -> float:
-        """The squared distance of a class to the mean of some records, times their number squared.
+    def squared(self, each: int, sums: Sequence[int], records: int, by: float = 1.0) -> float:
+        """The squared distance of a class to the mean of some records, times (their number / by)².
 
         Reckoned as the algorithm does, so that equal distances are equal to the last digit.
         """
         far = 0.0
         for column, total in zip(self.columns, sums, strict=True):
-            part = float(records * int(column.values[each]) - total)
+            part = float(records * int(column.values[each]) - total) / by
             far += part * part * column.weight
         return far
 
@@ -63,11 +63,9 @@ class _Groups:
         classes = self.board.task.classes
         found = []
         for j, (column, total) in enumerate(zip(self.columns, sums, strict=True)):
-            tree = classes.hierarchies[j]
-            value = Fraction(int(column.values[each]))
             mean = Fraction(total, records)
-            part = float(value - mean)
-            label = tree.labels[classes.nodes[each, j]]
+            part = float(int(column.values[each]) - mean)
+            label = classes.hierarchies[j].labels[classes.nodes[each, j]]
             middle = written(float(column.lowest + mean / column.unit))
             found.append(
                 CostTerm(
@@ -96,31 +94,26 @@ class _Groups:
     ) -> Candidate:
         """A class, by how far it is: the farthest first where the sign is -1."""
         far = self.squared(each, sums, records)
+        name, terms = self.board.originals[each].name, self.terms(each, sums, records, to)
+        away = sqrt(far) / records
         return Candidate(
-            self.board.originals[each].name,
-            (sign * far, each),
-            chosen,
-            sqrt(far) / records,
-            self.terms(each, sums, records, to),
-            classes=(each,),
-            figures=(sqrt(far) / records,),
+            name, (sign * far, each), chosen, away, terms, classes=(each,), figures=(away,)
         )
 
     def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
+        yield self._begin(far_from, among)
+        yield from self._fill()
+
+    def _begin(self, far_from: int | None, among: Sequence[int]) -> Step:
         number = len(self.members)
         self.members.append([])
-        yield self._begin(number, far_from, among)
-        yield from self._fill(number)
-
-    def _begin(self, number: int, far_from: int | None, among: Sequence[int]) -> Step:
         if far_from is None:
             sums, records = self.sums(self.left)
             to = "the mean"
             why = f"the mean of the {records} records that are in no group"
         else:
             sums, records = [int(column.values[far_from]) for column in self.columns], 1
-            to = self.board.originals[far_from].label
-            to = f"“{to}”"
+            to = f"“{self.board.originals[far_from].label}”"
             why = f"{to}, with which the last group began"
         mine = [each for each in self.left if self.group[each] == number]
         begun = min(mine, key=lambda each: (-self.squared(each, sums, records), each))
@@ -134,13 +127,13 @@ class _Groups:
         return self._step(
             f"Group {number + 1} begins: {label}",
             f"“{label}” begins the group, by its distance from {why}: {choice.reason}.",
-            number,
             [begun],
-            [choice],
+            choice,
         )
 
-    def _fill(self, number: int) -> Iterator[Step]:
-        """The nearest join a group until it holds k."""
+    def _fill(self) -> Iterator[Step]:
+        """The nearest join the last group until it holds k."""
+        number = len(self.members) - 1
         begun = self.members[number][0]
         sums = [int(column.values[begun]) for column in self.columns]
         to = self.board.originals[begun].label
@@ -159,9 +152,8 @@ class _Groups:
                 f"Group {number + 1}: {label} joins",
                 f"The group holds {counted(size, 'record')}, fewer than k = {self.board.task.k}. "
                 f"“{label}” joins: {choice.reason}.",
-                number,
                 [joins],
-                [choice],
+                choice,
             )
 
     def rest(self, n_left: int) -> Step:
@@ -173,7 +165,6 @@ class _Groups:
             f"Group {number + 1}: the rest",
             f"{counted(n_left, 'record is', 'records are')} left, at least k = "
             f"{self.board.task.k} and fewer than 2 k: they are a group.",
-            number,
             joined,
         )
 
@@ -184,24 +175,13 @@ class _Groups:
             number = int(self.group[each])
             found = []
             for other, (sums, records) in enumerate(means):
-                far = 0.0
-                for column, total in zip(self.columns, sums, strict=True):
-                    part = float(records * int(column.values[each]) - total) / float(records)
-                    far += part * part * column.weight
-                to = f"the mean of group {other + 1}"
-                terms = self.terms(each, sums, records, to)
-                found.append(
-                    Candidate(
-                        f"group {other + 1}",
-                        (far, other),
-                        other == number,
-                        sqrt(far),
-                        terms,
-                        figures=(sqrt(far),),
-                    )
-                )
+                far, name = self.squared(each, sums, records, records), f"group {other + 1}"
+                terms = self.terms(each, sums, records, f"the mean of {name}")
+                away, chosen = sqrt(far), other == number
+                found.append(Candidate(name, (far, other), chosen, away, terms, figures=(away,)))
+            label = self.board.originals[each].label
             choice = Choice(
-                f"Which group does “{self.board.originals[each].label}” join?",
+                f"Which group does “{label}” join?",
                 (
                     Rule("nearest mean before any of these joined, in standard deviations"),
                     Rule("the first that was made"),
@@ -209,28 +189,19 @@ class _Groups:
                 tuple(found),
             )
             self._take(number, each)
-            label = self.board.originals[each].label
             yield self._step(
                 f"{label} is left over",
                 f"Fewer than k = {self.board.task.k} records are left. “{label}” joins group "
                 f"{number + 1}: {choice.reason}.",
-                number,
                 [each],
-                [choice],
+                choice,
             )
 
     def _take(self, number: int, each: int) -> None:
         self.members[number].append(each)
-        self.left = [one for one in self.left if one != each]
+        self.left.remove(each)
 
-    def _step(
-        self,
-        heading: str,
-        sentence: str,
-        number: int,
-        joined: Iterable[int],
-        choices: Iterable[Choice] = (),
-    ) -> Step:
+    def _step(self, heading: str, sentence: str, joined: Sequence[int], *choices: Choice) -> Step:
         # What is in no group yet is a group of its own: its values stay.
         group = np.empty(self.board.task.classes.n_classes, dtype=np.int64)
         for place, members in enumerate([*self.members, *([each] for each in self.left)]):
@@ -238,12 +209,11 @@ class _Groups:
         now = mdav.released(self.board.task, self.columns, group)
         held = []
         for members in self.members:
-            nodes = now.targets[members[0]].tolist()
+            nodes = tuple(now.targets[members[0]].tolist())
             label = self.board.label(nodes, now.hierarchies)
-            records = self.records(members)
-            held.append(ClassState(tuple(nodes), label, records, tuple(sorted(members))))
+            held.append(ClassState(nodes, label, self.records(members), tuple(sorted(members))))
+        number = next(at for at, members in enumerate(self.members) if joined[0] in members)
         regions = regions_of(self.board, self.members, number)
-        shown = ClusterView(
-            number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions
-        )
-        return self.board.step(heading, sentence, now, tuple(choices), shown)
+        left = tuple(self.left)
+        shown = ClusterView(number + 1, tuple(joined), tuple(held), left, regions=regions)
+        return self.board.step(heading, sentence, now, choices, shown)

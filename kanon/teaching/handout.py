@@ -1,9 +1,4 @@
-"""A handout to print: tables, their trees with costs, questions, and space for answers.
-
-The sheet is one HTML file without scripts, which asks no server for anything: whoever opens it
-prints it, on A4, black on white, or saves it as PDF. Its questions have the order and the headings
-that they have on the screen.
-"""
+"""A handout to print, one HTML file that fetches and runs nothing: tables, trees, questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,16 +87,7 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
 
 
 def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLayout:
-    """A tree laid out: some of its leaves and all nodes above them.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    >>> found = drawn(tree, range(tree.n_nodes), ["1", "1", "2", "1", "0"])
-    >>> [label for _, _, label in found.labels], found.height
-    (['a', 'b', 'c', 'A', '*'], 72)
-    >>> [y for _, y, _ in found.labels[-2:]], [cost for _, _, cost in found.costs]
-    ([24.0, 42.0], ['1', '1', '2', '1'])
-    """
+    """A tree laid out: some of its leaves and all nodes above them."""
     wanted = [node for node in range(tree.n_nodes) if node in {*shown}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)
@@ -125,27 +111,16 @@ def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLa
             ys = [middle[child] for child in below[node]]
             middle[node] = (min(ys) + max(ys)) / 2
     x_of = {node: left[int(tree.level[node])] for node in wanted}
-    edges = tuple(
-        (
-            x_of[node] + _width(tree.labels[node]),
-            middle[node],
-            x_of[child] - _width(said[child]) - 10,
-            middle[child],
-        )
-        for node in wanted
-        for child in below[node]
-    )
+    pairs = [(node, child) for node in wanted for child in below[node]]
+    begin = {node: x_of[node] + _width(tree.labels[node]) for node in wanted}
+    end = {child: x_of[child] - _width(said[child]) - 10 for _, child in pairs}
     leaves = sum(node < tree.n_leaves for node in wanted)
     return TreeLayout(
         width=left[0] + widths[0] + 2,
         height=_ROW * len(ends),
-        edges=edges,
+        edges=tuple((begin[a], middle[a], end[b], middle[b]) for a, b in pairs),
         labels=tuple((x_of[node], middle[node], tree.labels[node]) for node in wanted),
-        costs=tuple(
-            (x_of[child] - 8, middle[child], said[child])
-            for node in wanted
-            for child in below[node]
-        ),
+        costs=tuple((x_of[child] - 8, middle[child], said[child]) for _, child in pairs),
         left_out=tree.n_leaves - leaves,
     )
 
@@ -189,21 +164,12 @@ def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
         up = [said(costs[node] - costs[int(tree.parent[node])]) for node in every[:-1]]
         # Where all values meet at the root alone, the tree says it as well.
         small = tree.height > 2 and len(every) <= MOST_IN_MATRIX
-        found.append(
-            {
-                "name": name,
-                "drawn": drawn(
-                    tree, every if tree.n_leaves <= MOST_LEAVES else sorted(there), [*up, ""]
-                ),
-                "labels": tree.labels,
-                "matrix": [
-                    [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every]
-                    for one in every
-                ]
-                if small
-                else None,
-            }
-        )
+        matrix = [
+            [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every]
+            for one in (every if small else ())
+        ]
+        picture = drawn(tree, every if tree.n_leaves <= MOST_LEAVES else sorted(there), [*up, ""])
+        found.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})
     return found
 
 

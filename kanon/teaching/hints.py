@@ -18,15 +18,7 @@ _MOST = 5  # of classes and candidates so many are named
 
 
 def hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
-    """What helps to go on from an answer; None is none yet.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> exercises = read_exercises(BUILT_IN)
-    >>> partner = exercises.questions[4]
-    >>> print(hint(partner, exercises.table_of(partner), None))
-    All records of both classes climb to where their values meet, and each pays for every step. \
-(F, Dog) meets (F, Lion) at (F, Mammal), (M, Cat) at (*, Mammal), (M, Lion) at (*, Mammal).
-    """
+    """What helps to go on from an answer; None is none yet."""
     match question:
         case RecodeQuestion() | LevelsQuestion():
             return _least(question, table, answer)

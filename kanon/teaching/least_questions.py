@@ -111,11 +111,7 @@ class RecodeQuestion(LeastQuestion):
         )
 
     def solution(self, table: SmallTable) -> list[dict[str, str]]:
-        release, classes = self.best(table).recoding, table.classes
-        return [
-            dict(zip(classes.attributes, labels_of(release, release.targets[place]), strict=True))
-            for place in table.source.row_class
-        ]
+        return answer_of(table, self.best(table).recoding)
 
     def solved(self, table: SmallTable) -> str:
         best = self.best(table)
@@ -224,6 +220,12 @@ class LevelsQuestion(LeastQuestion):
                 f"{listing(names, most=12)}, and for nothing else."
             )
         return raised(table.classes, answer)
+
+
+def answer_of(table: SmallTable, release: Recoding) -> list[dict[str, str]]:
+    """What every record became, as the answer to a question of recoding."""
+    names, targets = table.classes.attributes, release.targets[table.source.row_class]
+    return [dict(zip(names, labels_of(release, nodes), strict=True)) for nodes in targets]
 
 
 def _too_small(release: Recoding, k: int) -> str:

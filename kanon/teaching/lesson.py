@@ -8,8 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import compress
-from operator import not_
 from typing import Any
 
 from kanon.algorithms.task import Task
@@ -33,11 +31,7 @@ class CostTerm:
 
     @property
     def product(self) -> float:
-        """``cost * records``.
-
-        >>> CostTerm("M, Cat", "race", "Cat", "Felid", 1.0, 2, Fraction(2)).product
-        2.0
-        """
+        """``cost * records``."""
         return self.cost * self.records
 
 
@@ -69,16 +63,6 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Ruling:
-    """What one rule made of the candidates that the rules before it had left."""
-
-    rule: int  # the position of the rule
-    # the candidates that are as good as the chosen one by it, that one among them
-    alike: tuple[Candidate, ...]
-    worse: tuple[Candidate, ...]  # those that are worse, best first
-
-
-@dataclass(frozen=True)
 class Choice:
     """One decision: a question, the rules, and all that could have been chosen."""
 
@@ -98,33 +82,10 @@ class Choice:
     @property
     def ranked(self) -> tuple[Candidate, ...]:
         """The chosen one; then the others, best first, and the refused ones."""
-        return tuple(
-            sorted(
-                self.candidates, key=lambda each: (not each.chosen, bool(each.refused), each.key)
-            )
+        order = sorted(
+            self.candidates, key=lambda each: (not each.chosen, bool(each.refused), each.key)
         )
-
-    @property
-    def rulings(self) -> tuple[Ruling, ...]:
-        """What each rule left, up to the one that decided; nothing where nothing else was allowed.
-
-        >>> few, columns = Rule("fewest values"), Rule("the first column")
-        >>> found = Choice("Which column?", (few, columns), (
-        ...     Candidate("age", (2, 0), True, figures=(2,)), Candidate("zip", (3, 1), False),
-        ...     Candidate("sex", (2, 2), False)))
-        >>> [(each.rule, len(each.alike), len(each.worse)) for each in found.rulings]
-        [(0, 2, 1), (1, 1, 1)]
-        """
-        chosen, found = self.chosen, []
-        left = tuple(each for each in self.ranked if not each.refused)
-        for place in range(len(self.rules)):
-            if len(left) < 2:
-                break
-            same = [each.key[place] == chosen.key[place] for each in left]
-            alike, worse = (tuple(compress(left, some)) for some in (same, map(not_, same)))
-            found.append(Ruling(place, alike, worse))
-            left = alike
-        return tuple(found)
+        return tuple(order)
 
     @property
     def reason(self) -> str:
@@ -144,16 +105,21 @@ class Choice:
         alone = "the only candidate"
         if len(self.candidates) > 1:
             alone = f"the {'first' if passed else 'only one'} that is allowed"
-        said = [part for ruling in self.rulings if (part := self._said(ruling))]
-        return ("; of these, ".join(said) or alone) + passed
+        said, left = [], [each for each in self.ranked if not each.refused]
+        for place in range(len(self.rules)):
+            if len(left) < 2:
+                break
+            alike = [each for each in left if each.key[place] == self.chosen.key[place]]
+            said.append(self._said(place, alike, [each for each in left if each not in alike]))
+            left = alike
+        return ("; of these, ".join(filter(None, said)) or alone) + passed
 
-    def _said(self, ruling: Ruling) -> str:
+    def _said(self, place: int, alike: Sequence[Candidate], worse: Sequence[Candidate]) -> str:
         """What a rule did, in words; nothing where it left all and compares no figures."""
-        rule, alike, worse = self.rules[ruling.rule], ruling.alike, ruling.worse
-        figure = self.chosen.figure(ruling.rule)
+        rule, figure = self.rules[place], self.chosen.figure(place)
         if figure is None:
             return rule.best if worse else ""
-        figures = [figure, *(each.figure(ruling.rule) or 0 for each in worse)]
+        figures = [figure, *(each.figure(place) or 0 for each in worse)]
         best, *rest = (f"{each}{rule.unit}" for each in apart(figures))
         others = [each for each in rest if each != best]
         said = f"{rule.best}, {best}"
@@ -215,11 +181,7 @@ class ClassState:
 
     @property
     def name(self) -> str:
-        """Its tuple and its size.
-
-        >>> ClassState((0, 1), "F, Lion", 2, (0,)).name
-        'F, Lion (2 records)'
-        """
+        """Its tuple and its size."""
         return f"{self.label} ({counted(self.records, 'record')})"
 
 

@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from types import ModuleType
 
@@ -30,28 +30,7 @@ def lesson_of(
     attribute_weights: Sequence[float] = (),
     numbers: Sequence[int] = (),
 ) -> Lesson:
-    """An algorithm on a table, step by step.
-
-    The first step is the table as it is, the last one is the release. Those between replay what the
-    algorithm decided, and lay open by slow and obvious arithmetic what it was decided by.
-
-    >>> import numpy as np
-    >>> from kanon.algorithms import gaa
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
-    >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
-    >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
-    ...                              np.array([1, 1, 2]))
-    >>> ncp = metric_named("ncp")
-    >>> task = Task(classes, scaled_potentials(exact_potentials(ncp, (age,)), 4), k=2)
-    >>> found = lesson_of(gaa, task, ncp)
-    >>> [step.heading for step in found.steps]
-    ['The table', 'Merge 1: class 1 (1) + class 2 (2)', 'The release']
-    >>> [(each.name, round(each.cost, 3)) for each in found.steps[1].choices[1].candidates]
-    [('2 (1 record)', 1.333), ('9 (2 records)', 3.0)]
-    """
+    """An algorithm on a table, step by step."""
     records = task.classes.n_records
     if not FEWEST <= records <= MOST:
         raise PlanError(
@@ -94,40 +73,33 @@ def replay_of(module: ModuleType) -> Replay | None:
     if module.CARD.family not in families:
         return None
     family = importlib.import_module(f"{kanon.teaching.__name__}.{module.CARD.family}")
-    known: Mapping[str, Replay] = getattr(family, "REPLAYS", {})
-    return known.get(module.CARD.name)
+    found: Replay | None = getattr(family, "REPLAYS", {}).get(module.CARD.name)
+    return found
 
 
 def _table(board: Blackboard) -> Step:
     task, classes = board.task, board.task.classes
     small = int(classes.counts[classes.counts < task.k].sum())
-    found = board.recoded(())
+    sizes = f"Every class holds k = {task.k} records already."
+    if small:
+        sizes = (
+            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
+        )
     return board.step(
         "The table",
         f"{counted(classes.n_records, 'record')} in "
         f"{counted(classes.n_classes, 'class', 'classes')}"
-        ": records that share all quasi-identifiers are one class. "
-        + (
-            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
-            if small
-            else f"Every class holds k = {task.k} records already."
-        ),
-        found,
+        f": records that share all quasi-identifiers are one class. {sizes}",
+        board.recoded(()),
     )
 
 
 def _release(board: Blackboard, release: Recoding, told: bool) -> Step:
-    numbers = board.numbers(release)
-    gone = (
-        f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
-        if numbers.suppressed
-        else ""
-    )
-    least = (
-        f"the smallest holds {counted(numbers.min_k, 'record')}"
-        if numbers.min_k is not None
-        else "nothing is released"
-    )
+    numbers, gone, least = board.numbers(release), "", "nothing is released"
+    if numbers.suppressed:
+        gone = f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
+    if numbers.min_k is not None:
+        least = f"the smallest holds {counted(numbers.min_k, 'record')}"
     altered = f"{board.metric.card.title}: {loss_text(release, board.metric)}"
     return board.step(
         "The release",

@@ -83,17 +83,9 @@ def _walked(
         )
         also = sorted(lattice.counted - before - {high})
         look = replace(lattice.look(high, walk[: place + 1]), also=tuple(map(lattice.look, also)))
-        counted_too = (
-            f" {counted(len(also), 'other node was', 'other nodes were')} counted to choose it."
-            if also
-            else ""
-        )
-        yield lattice.step(
-            look,
-            f"{choice.chosen.name} is raised by one level: {choice.reason}.",
-            [choice],
-            counted_too,
-        )
+        then = f" {counted(len(also), 'other node was', 'other nodes were')} counted to choose it."
+        why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
+        yield lattice.step(look, why, [choice], then if also else "")
     yield lattice.last(walk[-1], "It is the first node of the walk that satisfies.", walk)
 
 
@@ -116,14 +108,12 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
     trace = samarati.anonymise(board.task).trace
     lattice = _searchable(board)
     visited = [tuple(node) for node in trace.visited.tolist()]
-    low, high, good = 0, sum(lattice.shape.tops), []
+    low, high = 0, sum(lattice.shape.tops)
     for place, node in enumerate(visited):
         here = sum(node)
         look = replace(lattice.look(node), heights=(low, high))
         level = list(lattice.shape.at_height(here))
         number = f"This is node {level.index(node) + 1} of {len(level)} there."
-        if look.satisfies:
-            good.append(node)
         if low == high:
             why = f"Height {here} alone is left: all its nodes are counted. {number}"
             yield lattice.step(look, why)
@@ -142,7 +132,7 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
         yield lattice.step(look, why, (), then)
     chosen = trace.node
     assert chosen is not None
-    lowest = [node for node in good if sum(node) == sum(chosen)]
+    lowest = [node for node in lattice.good if sum(node) == sum(chosen)]
     yield lattice.last(chosen, least_loss(lattice, lowest, chosen))
 
 
@@ -189,14 +179,11 @@ def _halving(
 
     seen = begin(board.task, no_progress)
     module.search(seen, NodeTags(seen), told)
-    good = []
-    for node in (tuple(each) for each in trace.visited.tolist()):
+    for node in map(tuple, trace.visited.tolist()):
         reason = why(lattice, node, between[node]) if node in between else _AGAIN
         look = replace(lattice.look(node), between=between.get(node, ()))
-        if look.satisfies:
-            good.append(node)
         yield lattice.step(lattice.conclude(look), reason)
-    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
+    yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
 
 
 _AGAIN = "It is known to satisfy; it is counted because it might lose least."
@@ -213,9 +200,8 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
         with_precision(task).potentials if task.option(LOSS) == "precision" else task.potentials
     )
     bounds = {node: lost_at(lattice, node, depths) for node in lattice.shape.nodes()}
-    last, good, seen = trace.walk[-1], list[Node](), set[Node]()
-    order = Rule("least loss with nothing suppressed", _UNSUPPRESSED), FIRST_LEVELS
-    for node in (tuple(each) for each in trace.visited.tolist()):
+    last, good, seen = trace.walk[-1], lattice.good, lattice.counted
+    for node in map(tuple, trace.visited.tolist()):
         choices = []
         if not seen:
             why = "The search begins at the top, where everything is lost."
@@ -225,11 +211,10 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
                 for each in lattice.shape.below(good[-1])
                 if each not in lattice.failing and each not in seen
             ]
-            choice = _next(lattice, order, bounds, 1, open_to, node)
-            choices = [choice]
+            choices = [_next(lattice, "least", bounds, open_to, node)]
             why = (
                 f"On the way down, of the nodes one step below {lattice.name(good[-1])}: "
-                f"{choice.reason}."
+                f"{choices[0].reason}."
             )
         else:
             best = min((loss_at(lattice, each), each) for each in good)
@@ -238,35 +223,23 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
                 for each in bounds
                 if each not in lattice.failing and each not in seen and (bounds[each], each) < best
             ]
-            rules = Rule("highest loss with nothing suppressed", _UNSUPPRESSED), FIRST_LEVELS
-            choice = _next(lattice, rules, bounds, -1, open_to, node)
-            choices = [choice]
+            choices = [_next(lattice, "highest", bounds, open_to, node)]
             why = (
                 "Of the nodes that could lose less than the best so far, "
                 f"{written(loss_in_unit(board, best[0]))}, or as much at levels that come first, "
                 f"and are not known to fail: "
-                f"{choice.reason}. If it fails, those below it fail too."
+                f"{choices[0].reason}. If it fails, those below it fail too."
             )
-        look = lattice.look(node)
-        seen.add(node)
-        if look.satisfies:
-            good.append(node)
-        yield lattice.step(lattice.conclude(look), why, choices)
+        yield lattice.step(lattice.conclude(lattice.look(node)), why, choices)
     yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
 
 
-_UNSUPPRESSED = "Loss, nothing suppressed"
-
-
 def _next(
-    lattice: Nodes,
-    rules: tuple[Rule, ...],
-    bounds: Mapping[Node, int],
-    sign: int,
-    open_to: Sequence[Node],
-    chosen: Node,
+    lattice: Nodes, which: str, bounds: Mapping[Node, int], open_to: Sequence[Node], chosen: Node
 ) -> Choice:
-    """Which node is counted next, by what it loses with nothing suppressed: least, or most (-1)."""
+    """Which node is counted next: of those open, that of the least loss, or of the highest."""
+    rule = Rule(f"{which} loss with nothing suppressed", "Loss, nothing suppressed")
+    sign = 1 if which == "least" else -1
     candidates = [
         Candidate(
             lattice.name(each), (sign * bounds[each], each), each == chosen,
@@ -274,7 +247,7 @@ def _next(
         )
         for each in open_to
     ]  # fmt: skip
-    return Choice("Which node is next?", rules, tuple(candidates))
+    return Choice("Which node is next?", (rule, FIRST_LEVELS), tuple(candidates))
 
 
 def _incognito(board: Blackboard) -> Iterator[Step]:
@@ -282,8 +255,7 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
     assert trace.node is not None
     lattice = _searchable(board)
     names, tops = board.task.classes.attributes, lattice.shape.tops
-    good = []
-    for node in (tuple(each) for each in trace.visited.tolist()):
+    for node in map(tuple, trace.visited.tolist()):
         within = _counted_for(node, tops)
         why, choices = _AGAIN, list[Choice]()
         if node not in lattice.satisfying:
@@ -292,11 +264,8 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
             left = "" if len(within) == len(tops) else " and all others at their roots"
             why = f"Sets of {counted(len(within), 'column')}, {columns}{left}: {choice.reason}."
             choices = [choice]
-        look = lattice.look(node)
-        if look.satisfies:
-            good.append(node)
-        yield lattice.step(lattice.conclude(look, within), why, choices)
-    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
+        yield lattice.step(lattice.conclude(lattice.look(node), within), why, choices)
+    yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
 
 
 def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
@@ -328,27 +297,22 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
     chosen = trace.node
     assert chosen is not None
     lattice = _searchable(board)
-    good = []
-    for node in (tuple(each) for each in trace.visited.tolist()):
-        unknown = [each for each in lattice.shape.nodes() if each not in lattice.satisfying]
-        lowest = [
-            each for each in unknown if sum(each) == sum(node) and each not in lattice.failing
-        ]
+    for node in map(tuple, trace.visited.tolist()):
+        known = lattice.satisfying | lattice.failing
+        lowest = [each for each in lattice.shape.at_height(sum(node)) if each not in known]
         choice = Choice(
             "Which node is next?",
             (FIRST_LEVELS,),
             tuple(Candidate(lattice.name(each), (each,), each == node) for each in lowest),
         )
-        look = lattice.look(node)
-        if look.satisfies:
-            good.append(node)
         why = (
             f"Lowest heights first: of the nodes of height {sum(node)} that are not counted and "
             f"lie above none that satisfies, {choice.reason}."
         )
-        yield lattice.step(lattice.conclude(look), why, [choice])
+        yield lattice.step(lattice.conclude(lattice.look(node)), why, [choice])
     task = board.task
     levels_lost = with_precision(task).potentials
+    lost = {node: lost_at(lattice, node, task.potentials) for node in lattice.good}
     choice = Choice(
         "Which of the minimal satisfying nodes is released?",
         (
@@ -360,22 +324,13 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
         tuple(
             Candidate(
                 lattice.name(node),
-                (
-                    lost_at(lattice, node, levels_lost),
-                    node != task.node,
-                    lost_at(lattice, node, task.potentials),
-                    node,
-                ),
+                (lost_at(lattice, node, levels_lost), node != task.node, lost[node], node),
                 node == chosen,
-                board.cost(lost_at(lattice, node, task.potentials)),
+                board.cost(lost[node]),
                 terms_at(lattice, lattice.at(node)),
-                figures=(
-                    100 * precision.value(lattice.at(node)),
-                    None,
-                    board.cost(lost_at(lattice, node, task.potentials)),
-                ),
+                figures=(100 * precision.value(lattice.at(node)), None, board.cost(lost[node])),
             )
-            for node in sorted(good)
+            for node in sorted(lost)
         ),
     )
     yield lattice.last(chosen, choice)
@@ -400,4 +355,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "optimal": _optimal,
     "levels": _levels,
 }
-"""The algorithms of the family that have a lesson."""

@@ -1,7 +1,4 @@
-"""Answers marked: for a student, and for a class with what is odd about its files.
-
-docs/how-to/exercises.md says how it is marked, and what each remark means.
-"""
+"""Answers marked, as docs/how-to/exercises.md says: of a student, and of a class with remarks."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

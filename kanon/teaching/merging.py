@@ -97,25 +97,16 @@ def _picked_smallest(
     board: Blackboard, made: reference.PlainMerge
 ) -> tuple[str, tuple[Choice, ...]]:
     choice = _smallest(board, made.before, made.picked, "Which class is picked?")
-    return (
-        f"{_quoted(made.picked, board)}, below k = {board.task.k}, is picked: {choice.reason}.",
-        (choice,),
-    )
+    said = f"{_quoted(made.picked, board)}, below k = {board.task.k}, is picked: {choice.reason}."
+    return said, (choice,)
 
 
 def _picked_first(board: Blackboard, made: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
-    choice = Choice(
-        "Which class below k is picked?",
-        (board.first,),
-        tuple(
-            board.candidate(each, (board.order(each.nodes),), made.picked) for each in made.wrong
-        ),
-    )
-    return (
-        f"Of the {counted(len(made.wrong), 'class', 'classes')} below k = {board.task.k}, "
-        f"{_quoted(made.picked, board)} is picked: {choice.reason}.",
-        (choice,),
-    )
+    some, picked = made.wrong, made.picked
+    candidates = (board.candidate(each, (board.order(each.nodes),), picked) for each in some)
+    choice = Choice("Which class below k is picked?", (board.first,), tuple(candidates))
+    said = f"Of the {counted(len(some), 'class', 'classes')} below k = {board.task.k}"
+    return f"{said}, {_quoted(picked, board)} is picked: {choice.reason}.", (choice,)
 
 
 # --- which partner ----------------------------------------------------------------------------
@@ -214,4 +205,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "gaa": _gaa,
     "gaa-small": _gaa_small,
 }
-"""The algorithms of the family that have a lesson."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 
@@ -53,8 +54,9 @@ class Nodes:
     # the nodes that are known to satisfy, or not to, at this moment
     satisfying: set[Node] = field(default_factory=set)
     failing: set[Node] = field(default_factory=set)
-    # the nodes whose classes were counted up to this moment
+    # the nodes whose classes were counted up to this moment, and those of them that satisfy
     counted: set[Node] = field(default_factory=set)
+    good: list[Node] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # For its shape and its raised values alone: nothing is counted by it.
@@ -79,6 +81,8 @@ class Nodes:
         self.counted.add(node)
         whole = self.at(node)
         gone = int(whole.counts[self.bad(whole)].sum())
+        if gone <= self.limit:
+            self.good.append(node)
         return NodeView(
             node, self.reached(whole), gone, self.limit, gone <= self.limit, walk=tuple(walk)
         )
@@ -92,27 +96,23 @@ class Nodes:
         free = range(len(look.node)) if within is None else tuple(within)
         known = self.satisfying if look.satisfies else self.failing
         tops = self.shape.tops
+
+        def follows(level: int, j: int) -> bool:
+            if not look.satisfies:
+                return level <= look.node[j]
+            return level >= look.node[j] if j in free else level == tops[j]
+
         follow = tuple(
             node
             for node in self.shape.nodes()
-            if node not in known
-            and node != look.node
-            and all(
-                node[j] <= level
-                if not look.satisfies
-                else node[j] >= level
-                if j in free
-                else node[j] == tops[j]
-                for j, level in enumerate(look.node)
-            )
+            if node not in known and node != look.node and all(map(follows, node, count()))
         )
         known.update(follow, [look.node])
         return replace(look, concluded=follow)
 
     # --- words ----------------------------------------------------------------------------------
     def name(self, node: Node) -> str:
-        names = self.board.task.classes.attributes
-        return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
+        return self.board.levels(node)
 
     def verdict(self, look: NodeView) -> str:
         task = self.board.task
@@ -130,15 +130,13 @@ class Nodes:
     def conclusion(self, look: NodeView) -> str:
         if not look.concluded:
             return ""
-        which = "above it satisfies" if look.satisfies else "below it fails"
-        many = "above it satisfy" if look.satisfies else "below it fail"
+        where, verb, why = "below it", "fail", "lowering only parts classes"
+        if look.satisfies:
+            where, verb, why = "above it", "satisfy", "raising further only joins classes"
         size = len(look.concluded)
-        nodes = f"the node {which}" if size == 1 else f"the {size} nodes {many}"
-        why = (
-            "raising further only joins classes"
-            if look.satisfies
-            else "lowering only parts classes"
-        )
+        nodes = f"the {size} nodes {where} {verb}"
+        if size == 1:
+            nodes = f"the node {where} {'satisfies' if look.satisfies else 'fails'}"
         return f" So {nodes} too, unseen: {why}."
 
     def step(
@@ -154,17 +152,11 @@ class Nodes:
 
     def last(self, node: Node, found: Choice | str, walk: Iterable[Node] = ()) -> Step:
         look = replace(self.look(node, walk), released=True)
-        gone = (
-            f" {counted(look.too_small, 'record is', 'records are')} suppressed."
-            if look.too_small
-            else " Nothing is suppressed."
-        )
-        choices = (found,) if isinstance(found, Choice) else ()
-        why = (
-            f"Of the counted nodes that satisfy: {found.reason}."
-            if isinstance(found, Choice)
-            else found
-        )
+        gone = " Nothing is suppressed."
+        if look.too_small:
+            gone = f" {counted(look.too_small, 'record is', 'records are')} suppressed."
+        choices = [found] if isinstance(found, Choice) else []
+        why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else found
         sizes = f" Counted: {len(self.counted)} of {self.shape.size} nodes."
         return self.board.step(
             f"Release {self.name(node)}", f"{why}{gone}{sizes}", self.release(node), choices, look

@@ -27,17 +27,7 @@ class BestRelease:
 
 
 def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    """The recoding of least alteration in which every released class holds k records.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import metric_named
-    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
-    >>> nodes, counts = np.array([[0], [1], [2]], dtype=np.int32), np.array([2, 1, 2])
-    >>> classes = EquivalenceClasses(("race",), (race,), nodes, counts)
-    >>> best = best_recoding(classes, metric_named("total"), 2)
-    >>> [race.labels[node] for node in best.recoding.targets[:, 0]], best.alteration, best.proven
-    (['Felid', 'Felid', 'Dog'], 30.0, True)
-    """
+    """The recoding of least alteration in which every released class holds k records."""
     depths = whole_potentials(classes, metric)
     task = Task(classes, depths, k)
     task.check()

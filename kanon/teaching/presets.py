@@ -78,12 +78,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def preset_table(name: str) -> SmallTable:
-    """A small table that comes with kanon, with its roles and trees.
-
-    >>> table = preset_table("animals-m23")
-    >>> len(table.frame), table.classes.n_classes
-    (8, 4)
-    """
+    """A small table that comes with kanon, with its roles and trees."""
     # What is found out about a table is kept with it, so nobody is handed another one's.
     return SmallTable(*_read(name))
 

@@ -109,16 +109,11 @@ _PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
 
 
 def _prevention(
-    case: Case,
-    model: str,
-    level: str,
-    reached: float,
-    holds: bool,
-    safer: Callable[[], Case],
+    case: Case, model: str, level: str, reached: float, holds: bool, safer: Callable[[], Case]
 ) -> Prevention:
     if holds:
-        cost = _alteration(case)
-        return Prevention(model, reached, True, case, cost, f"{model} holds here: {level}.")
+        said = f"{model} holds here: {level}."
+        return Prevention(model, reached, True, case, _alteration(case), said)
     start = f"{model} would not have allowed this release, in which {level}"
     try:
         other = safer()

@@ -86,12 +86,7 @@ class Question(Strict):
 
 
 def heading(number: int, question: Question) -> str:
-    """What a question is called on the screen, in marks and on paper.
-
-    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
-    >>> heading(8, read_exercises(BUILT_IN).questions[7])
-    '8 Recode the table'
-    """
+    """What a question is called on the screen, in marks and on paper."""
     return f"{number} {on_one_line(question.title) or question.usual_title}"
 
 

@@ -1,8 +1,4 @@
-"""The kinds of questions on a small table: what each asks, its answer, how one given is marked.
-
-A kind is a class here; its name stands in files. Nothing that has to be known to mark an answer
-stands in a file: it follows from the table.
-"""
+"""The kinds of questions on a small table, a class each; what marks an answer follows from it."""
 
 from __future__ import annotations
 
@@ -22,14 +18,7 @@ from kanon.measures.cells import whole_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import (
-    NOT_ALLOWED,
-    Labels,
-    Mark,
-    Number,
-    Question,
-    labels_of,
-)
+from kanon.teaching.question import NOT_ALLOWED, Labels, Mark, Number, Question, labels_of
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
 Level = Annotated[StrictInt, Field(ge=0)]
@@ -115,13 +104,12 @@ class NumberQuestion(Question):
         return self.metric if self.number == "alteration" else None
 
     def asked(self, table: SmallTable) -> str:
-        start = ""
+        start = end = ""
         if self.levels:
             listed = ", ".join(f"{name} {level}" for name, level in self.levels.items())
             start = (
                 f"Raise the table to these levels, other columns staying as they are: {listed}. "
             )
-        end = ""
         if self.number == "alteration":
             end = f" as {metric_named(self.metric).card.title} counts?"
         elif self.number in self.SENSITIVE:
@@ -277,10 +265,8 @@ class ChoiceQuestion(Question):
         return step.smallest_ones if self.choose == "smallest" else step.cheapest
 
     def step(self, table: SmallTable) -> MergeStep:
-        return table.once(
-            ("step", self.metric, self.merges),
-            lambda: _step(table, self.metric, self.merges),
-        )
+        about = ("step", self.metric, self.merges)
+        return table.once(about, lambda: _step(table, self.metric, self.merges))
 
 
 AnyQuestion = Annotated[

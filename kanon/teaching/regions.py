@@ -11,4 +11,3 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "mondrian": cutting,
     "lattice-sweep": sweeping,
 }
-"""The algorithms of the family that have a lesson."""

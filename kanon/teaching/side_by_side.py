@@ -9,30 +9,12 @@ import numpy as np
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.merging import Merge
+from kanon.teaching.question import Labels, labels_of
 
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Two lessons on the same table, walked through together.
-
-    >>> from kanon.algorithms import gaa
-    >>> from kanon.algorithms.task import Task
-    >>> from kanon.measures.cells import whole_potentials
-    >>> from kanon.metrics import metric_named
-    >>> from kanon.teaching.lesson_builder import lesson_of
-    >>> from kanon.teaching.presets import preset_table
-    >>> table, total = preset_table("hospital").classes, metric_named("total")
-    >>> costs = whole_potentials(table, total)
-    >>> s1, s3 = (
-    ...     lesson_of(gaa, Task(table, costs, 3, strategy=by, sensitive="disease"), total)
-    ...     for by in ("s1", "s3")
-    ... )
-    >>> pair = SideBySide(s1, s3)
-    >>> pair.rule, pair.last, pair.positions(2), pair.parting, pair.ending
-    ('merges', 8, (2, 2), 7, 'classes')
-    >>> [round(cost_so_far(lesson, 7), 3) for lesson in (s1, s3)]
-    [20.0, 23.333]
-    """
+    """Two lessons on the same table, walked through together."""
 
     # the lessons
     one: Lesson
@@ -118,14 +100,9 @@ def _merges_alone(lesson: Lesson) -> bool:
 
 
 def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
-    return frozenset(
-        frozenset(np.flatnonzero(recoding.assigned == each).tolist())
-        for each in range(recoding.n_classes)
-    )
+    parts = (np.flatnonzero(recoding.assigned == each) for each in range(recoding.n_classes))
+    return frozenset(frozenset(part.tolist()) for part in parts)
 
 
-def _shown(recoding: Recoding) -> list[tuple[str, ...]]:
-    return [
-        tuple(tree.labels[node] for tree, node in zip(recoding.hierarchies, row, strict=True))
-        for row in recoding.targets.tolist()
-    ]
+def _shown(recoding: Recoding) -> list[Labels]:
+    return [labels_of(recoding, row) for row in recoding.targets]

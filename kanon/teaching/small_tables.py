@@ -100,16 +100,7 @@ class SmallTable:
 
 
 def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
-    """Every value raised to the level of its column; columns that are not named stay.
-
-    >>> import numpy as np
-    >>> from kanon.hierarchy.build import groups
-    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
-    >>> nodes, counts = np.array([[0], [1], [2]], dtype=np.int32), np.array([1, 2, 1])
-    >>> found = raised(EquivalenceClasses(("race",), (race,), nodes, counts), {"race": 1})
-    >>> [race.labels[node] for node in found.targets[:, 0]]
-    ['Felid', 'Felid', 'Dog']
-    """
+    """Every value raised to the level of its column; columns that are not named stay."""
     lacking = [name for name in levels if name not in classes.attributes]
     if lacking:
         raise ExerciseError(f"The column {quoted(lacking[0])} is no quasi-identifier.")
@@ -126,9 +117,5 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
 
 
 def tuple_text(labels: tuple[str, ...]) -> str:
-    """A tuple of labels as it stands in a sentence.
-
-    >>> tuple_text(("F", "Lion"))
-    '(F, Lion)'
-    """
+    """A tuple of labels as it stands in a sentence."""
     return f"({', '.join(labels)})"

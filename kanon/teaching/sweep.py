@@ -81,7 +81,7 @@ def _walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
             continue
         candidates = tuple(
             Candidate(
-                _levels(board, each.levels),
+                board.levels(each.levels),
                 (each.loss, each.levels),
                 each is visit,
                 float(each.loss),
@@ -97,7 +97,7 @@ def _walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
         rules = Rule("least loss of the whole table"), FIRST_LEVELS
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
-            f"Levels {_levels(board, visit.levels)}: {counted(len(held), 'group')}",
+            f"Levels {board.levels(visit.levels)}: {counted(len(held), 'group')}",
             f"These levels, by which {written(choice.chosen.cost)} of the whole table would be "
             f"lost, are next: {choice.reason}. Of the records that remain, "
             f"those that look the same here and are at least k = {task.k} are released so: "
@@ -106,11 +106,6 @@ def _walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
             (choice,),
             Sweep(visit.levels, float(visit.loss), held, table.size(visit.left)),
         )
-
-
-def _levels(board: Blackboard, node: Node) -> str:
-    names = board.task.classes.attributes
-    return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
 
 
 def _joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:

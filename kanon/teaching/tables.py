@@ -41,14 +41,7 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
 
 
 def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
-    """All records after a step, in the order of the table.
-
-    >>> from kanon.teaching.presets import preset_table
-    >>> from kanon.teaching.small_tables import raised
-    >>> table = preset_table("animals-m23")
-    >>> records_table(table, raised(table.classes, {"race": 1})).iloc[[0, 5]].values.tolist()
-    [[1, 1, 'F', 'Felid', 'Cold'], [6, 3, 'M', 'Felid', 'Broken paw']]
-    """
+    """All records after a step, in the order of the table."""
     rows = table.source.row_class
     columns: list[tuple[str, list[object]]] = [
         ("record", list(range(1, len(rows) + 1))),
@@ -66,18 +59,7 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
 
 
 def arithmetic(candidate: Candidate) -> tuple[str, ...]:
-    """What a candidate costs: cost per record × records, product by product, and their sum.
-
-    >>> from kanon.teaching.lesson import CostTerm
-    >>> terms = (CostTerm("F, Lion", "gender", "F", "F", 0.0, 2, 0),
-    ...          CostTerm("F, Lion", "race", "Lion", "Mammal", 4.0, 2, 8),
-    ...          CostTerm("F, Dog", "race", "Dog", "Mammal", 4.0, 2, 8))
-    >>> for line in arithmetic(Candidate("F, Dog", (16,), True, 16.0, terms)):
-    ...     print(line)
-    race, Lion → Mammal: 4 × 2 = 8
-    race, Dog → Mammal: 4 × 2 = 8
-    sum = 16
-    """
+    """What a candidate costs: cost per record × records, product by product, and their sum."""
     paid = [term for term in candidate.terms if term.product]
     if candidate.cost is None or not candidate.terms:
         return ()

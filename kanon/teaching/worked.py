@@ -51,13 +51,7 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
 
 
 def loss_text(release: Recoding, metric: Metric) -> str:
-    """The alteration of a release as a fraction.
-
-    >>> from kanon.teaching.presets import preset_table
-    >>> table = preset_table("animals-m23")
-    >>> loss_text(raised(table.classes, {"race": 1}), metric_named("custom"))
-    '6 of 72 = 8.3 %'
-    """
+    """The alteration of a release as a fraction."""
     altered = percent(alteration.value(release, metric))
     return f"{lost_text(release, metric)} of {most_text(release, metric)} = {altered}"
 
@@ -114,13 +108,8 @@ def _altered(release: Recoding, metric: Metric) -> pd.DataFrame:
     classes = release.original
     _, said = _costs(classes, metric)
     rows = []
-    for own, to, records, costs in zip(
-        classes.nodes,
-        release.targets,
-        classes.counts.tolist(),
-        _per_record(release, metric),
-        strict=True,
-    ):
+    counts, paid = classes.counts.tolist(), _per_record(release, metric)
+    for own, to, records, costs in zip(classes.nodes, release.targets, counts, paid, strict=True):
         one = sum(costs, Fraction())
         rows.append(
             {
@@ -194,10 +183,9 @@ def _sensitive(
                 "arithmetic": f"{write(counts, sensitive.total)}{shown(float(level))}",
             }
         )
-    which, place = (
-        ("highest", np.argmax(levels)) if question.number == "t" else ("lowest", np.argmin(levels))
-    )
-    worst = f"The {which} is that of {classes[int(place)]}: {shown(float(levels[place]))}."
+    which, find = ("highest", np.argmax) if question.number == "t" else ("lowest", np.argmin)
+    place = int(find(levels))
+    worst = f"The {which} is that of {classes[place]}: {shown(float(levels[place]))}."
     return Worked(pd.DataFrame(rows), (worst,))
 
 
@@ -231,11 +219,8 @@ def _smallest(question: ChoiceQuestion, table: SmallTable) -> Worked:
         for place in order
     ]
     equal = len(step.smallest_ones)
-    tie = f"; of {equal} that have as few, it stands first in tree order"
-    said = (
-        f"GAA takes {tuple_text(step.smallest)}, which has the fewest records"
-        f"{tie if equal > 1 else ''}."
-    )
+    tie = f"; of {equal} that have as few, it stands first in tree order" if equal > 1 else ""
+    said = f"GAA takes {tuple_text(step.smallest)}, which has the fewest records{tie}."
     return Worked(pd.DataFrame(rows), (*before(question, table), said))
 
 
@@ -264,9 +249,7 @@ def _partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
             }
         )
     equal = sum(cost == min(others.values()) for cost in others.values())
-    tie = f"; of {equal} that cost as much, it stands first in tree order"
-    said = (
-        f"GAA merges {tuple_text(step.smallest)} with {tuple_text(step.partner)}, which costs the "
-        f"least{tie if equal > 1 else ''}."
-    )
+    tie = f"; of {equal} that cost as much, it stands first in tree order" if equal > 1 else ""
+    pair = f"{tuple_text(step.smallest)} with {tuple_text(step.partner)}"
+    said = f"GAA merges {pair}, which costs the least{tie}."
     return Worked(pd.DataFrame(rows), (*before(question, table), said))

@@ -15,7 +15,7 @@ from kanon.metrics import metric_named
 from kanon.recoding import Recoding, Trace
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.teaching.attack_tables import PRESETS, preset
+from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.case import case_of
 from kanon.teaching.deductions import DEDUCTIONS
@@ -23,10 +23,6 @@ from kanon.teaching.small_tables import raised
 from support.random_tables import examples
 
 QUASI, SENSITIVE, INSENSITIVE = Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE
-
-
-def test_every_attack_has_a_table():
-    assert list(PRESETS) == list(ATTACKS)
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
@@ -273,13 +269,15 @@ RECORDS = st.lists(
 )
 
 
+COLUMNS = ("age", "sex", "trade", "ill")
+TREES = {"age": AGE, "sex": build.suppression(["F", "M"])}
+
+
 @examples(60)
 @given(RECORDS, st.sampled_from(list(ATTACKS)))
 def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
-    columns = ("age", "sex", "trade", "ill")
-    frame, schema = small(records, columns, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
-    trees = {"age": AGE, "sex": build.suppression(["F", "M"])}
-    case = case_of(frame, schema, trees, k=2)
+    frame, schema = small(records, COLUMNS, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
+    case = case_of(frame, schema, TREES, k=2)
     assert case.k >= 2
     scene = attack(kind, case)
     column = case.released["ill"].tolist()
@@ -304,17 +302,15 @@ def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
 @given(RECORDS, st.integers(0, 7))
 def test_the_record_of_a_person_fits_what_is_known(records, place):
     """The oracle: read the released labels, record by record."""
-    columns = ("age", "sex", "trade", "ill")
-    frame, schema = small(records, columns, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
-    trees = {"age": AGE, "sex": build.suppression(["F", "M"])}
-    source = MemorySource(frame, schema, trees)
-    case = case_of(frame, schema, trees, raised(source.classes, {"age": 1}))
+    frame, schema = small(records, COLUMNS, (QUASI, QUASI, INSENSITIVE, SENSITIVE))
+    source = MemorySource(frame, schema, TREES)
+    case = case_of(frame, schema, TREES, raised(source.classes, {"age": 1}))
     place %= len(records)
-    known = dict(zip(columns[:3], records[place][:3], strict=True))
+    known = dict(zip(COLUMNS[:3], records[place][:3], strict=True))
     decade = f"{known['age'][0]}0-{known['age'][0]}9"
     slow = [
         row
-        for row, (age, sex, trade) in enumerate(case.released[list(columns[:3])].to_numpy())
+        for row, (age, sex, trade) in enumerate(case.released[list(COLUMNS[:3])].to_numpy())
         if (age, sex, trade) == (decade, known["sex"], known["trade"])
     ]
     assert list(case.fits(known)) == slow and place in slow

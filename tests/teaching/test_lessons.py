@@ -147,7 +147,7 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
     module = algorithms()[name]
 
     @given(cases(name))
-    @examples(60)
+    @examples(60, in_gate=2 if name == "optimal-local" else 6)  # which has two steps alone
     def law(case):
         problem, ill, metric, weights, task = case
         try:
@@ -458,13 +458,9 @@ def test_a_wrong_decision_is_noticed(monkeypatch):
         check_lesson(lesson, gaa)
 
 
-def test_every_algorithm_of_today_has_a_lesson():
-    told = {name for name, module in algorithms().items() if replay_of(module) is not None}
-    assert told >= {
-        *("gaa", "gaa-small", "kaca", "k-member", "oka", "mdav", "mondrian", "lattice-sweep"),
-        *("datafly", "samarati", "improved-greedy", "mingen", "incognito", "ola", "flash"),
-        *("optimal", "levels"),
-    }
+def test_every_algorithm_but_the_solver_has_a_lesson():
+    untold = {name for name, module in algorithms().items() if replay_of(module) is None}
+    assert untold == {"optimal-local"}, "what the solver does is no step"
 
 
 @pytest.mark.parametrize("family", ["merging", "levels", "regions", "clusters", "elsewhere"])
@@ -504,6 +500,9 @@ def deep() -> Task:
     return Task(classes, whole_potentials(classes, metric_named("total")), 2)
 
 
+IN_PARTS = replace(lesson_tables.animals(), options={"parts": "2"})
+
+
 @pytest.mark.parametrize(
     ("name", "task", "metric", "weights", "part"),
     [
@@ -511,13 +510,7 @@ def deep() -> Task:
         ("gaa", one_record(), "ncp", (), "this table has 1."),
         ("gaa", lesson_tables.animals(), "total", (), "not those of the metric 'total'"),
         ("gaa", lesson_tables.animals(), "custom", (1.0, 3.0), "not those of the metric 'custom'"),
-        (
-            "gaa",
-            replace(lesson_tables.animals(), options={"parts": "2"}),
-            "custom",
-            (),
-            "choose parts '1'",
-        ),
+        ("gaa", IN_PARTS, "custom", (), "choose parts '1'"),
         ("flash", deep(), "total", (), "a lesson searches at most 1\u202f000"),
         ("lattice-sweep", deep(), "total", (), "a lesson searches at most 1\u202f000"),
         ("mdav", lesson_tables.animals(), "custom", (), "'q0' holds texts"),

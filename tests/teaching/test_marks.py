@@ -7,8 +7,8 @@ import pytest
 
 from kanon.errors import ExerciseError
 from kanon.teaching.answers import MOST_CHANGES, Answers, name_in_file, read_answers
-from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.marks import marked_class, score
+from kanon.teaching.exercises import BUILT_IN
+from kanon.teaching.marks import marked_class
 from support.exercise_sets import GIVEN, exercises_of, handed_in
 
 EXAM = exercises_of(GIVEN | {"exam": True})
@@ -102,14 +102,6 @@ def test_an_exam_that_the_page_did_not_write_is_flagged(keys, part):
     assert part in remarks["a"] and found.files["points"][0] == 2
 
 
-def test_a_file_of_another_set_keeps_its_name():
-    other = exercises_of(GIVEN | {"title": "Another"})
-    found, _ = marked(EXAM, a=handed_in(other, "Eve", {}), b=b"[]", c=handed_in(EXAM, "Al", {}))
-    assert found.files["student"].tolist() == ["Eve", "", "Al"]
-    assert found.files["points"].isna().tolist() == [True, True, False]
-    assert "another exercise set" in found.files["problem"][0]
-
-
 def test_means_and_what_was_most_often_answered_and_wrong():
     numbers = [1, 1, 2.0, 2, 2, "two", None]
     files = {
@@ -190,8 +182,3 @@ def test_a_name_in_a_file_name_is_one_everywhere():
         assert safe and len(safe.encode()) < 200
         assert not set(safe) & set('/\\:*?"<>|.\n\u202e ')
     assert name_in_file("Zoe\u0308 अदिति") == "Zoë-अदिति"
-
-
-def test_the_set_that_comes_with_kanon_is_for_practice():
-    assert not read_exercises(BUILT_IN).exam
-    assert score(EXAM, handed_in(EXAM, "Chi", RIGHT)).points == EXAM.points

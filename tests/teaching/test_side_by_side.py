@@ -65,6 +65,14 @@ def groups(lesson: Lesson, position: int) -> list[set[int]]:
     return sorted(found.values(), key=min)
 
 
+def released(lesson: Lesson) -> list[list[str]]:
+    last = lesson.steps[-1].recoding
+    return [
+        [tree.labels[node] for tree, node in zip(last.hierarchies, row, strict=True)]
+        for row in last.targets.tolist()
+    ]
+
+
 @given(pairs())
 @examples(150)
 def test_both_are_walked_through_to_their_end_and_part_where_their_classes_do(lessons):
@@ -80,13 +88,7 @@ def test_both_are_walked_through_to_their_end_and_part_where_their_classes_do(le
     assert len({*walked}) == len(walked), "at every place something goes on"
     alike = [groups(lessons[0], one) == groups(lessons[1], other) for one, other in walked]
     assert pair.parting == (alike.index(False) if False in alike else None)
-    shown = [
-        [
-            [tree.labels[node] for tree, node in zip(last.hierarchies, row, strict=True)]
-            for row in last.targets.tolist()
-        ]
-        for last in (lesson.steps[-1].recoding for lesson in lessons)
-    ]
+    shown = [released(lesson) for lesson in lessons]
     assert (pair.ending == "same") == (alike[-1] and shown[0] == shown[1])
     assert (pair.ending == "classes") != alike[-1]
 
@@ -147,11 +149,8 @@ def test_two_strategies_on_ten_patients_part_at_the_last_merge():
     # S1 looks at the cost alone, so the seventh costs it less.
     paid = [cost_so_far(lesson, 7) - cost_so_far(lesson, 6) for lesson in (pair.one, pair.other)]
     assert paid[0] < paid[1]
-
-
-def test_two_ways_to_the_same_release():
-    """S1 and S6 part at the fifth merge, and end alike."""
-    pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "gaa", 3, "s6"))
+    # S1 and S6 part at the fifth merge, and end alike.
+    pair = SideBySide(pair.one, on("hospital", "gaa", 3, "s6"))
     assert (pair.parting, pair.ending) == (5, "same")
 
 
@@ -164,11 +163,8 @@ def test_a_search_beside_merges_goes_the_same_share():
         (0, 0), (0, 1), (4, 5), (7, 8), (8, 9),
     ]  # fmt: skip
     assert (pair.first_at(0, 4), pair.first_at(1, 4)) == (5, 4)
-
-
-def test_the_same_search_by_two_metrics_goes_step_by_step():
     found = on("hospital", "ola", 3), on("hospital", "ola", 3, metric="ncp")
-    assert SideBySide(*found).rule == "steps"
+    assert SideBySide(*found).rule == "steps", "the same search by two metrics"
 
 
 def test_ranges_cost_what_they_hold():

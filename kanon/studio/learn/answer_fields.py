@@ -107,23 +107,13 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
         alt = f"Tree of {spoken(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
-            st.caption(
-                counted(
-                    picture.left_out,
-                    "value that no record has: not drawn.",
-                    "values that no record has: not drawn.",
-                )
-            )
+            left_out = counted(picture.left_out, "value", "values")
+            st.caption(f"{left_out} that no record has: not drawn.")
 
 
 # --- recoding by hand -----------------------------------------------------------------------
 def _recode(
-    question: RecodeQuestion,
-    table: SmallTable,
-    now: Any,
-    give: Give,
-    about: str,
-    told: bool,
+    question: RecodeQuestion, table: SmallTable, now: Any, give: Give, about: str, told: bool
 ) -> None:
     state_now = by_hand(question, table, now)
     if told:
@@ -173,16 +163,11 @@ def _rows_style(count: int) -> str:
 def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
-        raising = f"Raise all values of {plain(name)} one step"
-        lowering = f"Lower all values of {plain(name)} one step"
-        for up, step, sign, said in (
-            (True, "raise", "↑", raising),
-            (False, "lower", "↓", lowering),
-        ):
+        for up, step, sign in (True, "raise", "↑"), (False, "lower", "↓"):
             st.button(
                 sign,
                 type="tertiary",
-                help=said,
+                help=f"{step.capitalize()} all values of {plain(name)} one step",
                 key=f"exercise-{step}-{place}",
                 on_click=lambda up=up: give(column_stepped(table, now, name, up)),
             )
@@ -221,12 +206,7 @@ def _as_it_is(table: SmallTable) -> None:
 
 # --- the other kinds ------------------------------------------------------------------------
 def _levels(
-    question: LevelsQuestion,
-    table: SmallTable,
-    now: Any,
-    give: Give,
-    about: str,
-    told: bool,
+    question: LevelsQuestion, table: SmallTable, now: Any, give: Give, about: str, told: bool
 ) -> None:
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
@@ -269,11 +249,7 @@ def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
-        **bound(
-            f"exercise-number-{about}",
-            float(now) if known else None,
-            lambda value: give(_whole(value)),
-        ),
+        **bound(f"exercise-number-{about}", float(now) if known else None, give, read=_whole),
         width=260,
     )
 
@@ -291,7 +267,8 @@ def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, a
         **bound(
             f"exercise-choice-{about}",
             options.index(chosen) if chosen in options else None,
-            lambda value: give(list(options[value])),
+            give,
+            read=lambda place: list(options[place]),
         ),
         format_func=lambda place: plain(tuple_text(options[place])),
         index=None,

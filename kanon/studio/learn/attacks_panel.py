@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
@@ -45,7 +45,7 @@ def show_attacks(work: Work) -> None:
     if not projected:
         _choose(view)
     try:
-        case = _own(work) if view.own else _invented(view.kind)
+        case = _case(work, view)
         people = targets(view.kind, case)
         scene = state.remembered(
             "attack-scene",
@@ -69,7 +69,7 @@ def show_attacks(work: Work) -> None:
     if view.step < len(STEPS):
         table, story = st.columns([1, 1], gap="medium")
         with table:
-            _published(scene, marked=view.step > 2)
+            small_table(*_marked(scene, view.step > 2))
         with story:
             _story(scene, view.step, people)
     else:
@@ -98,20 +98,13 @@ def own_case(work: Work) -> Case:
     done = work.findings.result.release(work.findings.result.k_for(work.settings.k))
     released = work.table.coarse_records
     assert isinstance(released, MemoryTable)
-    return case_of(
-        released.frame,
-        Schema(work.table.roles),
-        work.table.trees,
-        done.recoding,
-        sensitive=work.focus,
-    )
+    roles, trees = Schema(work.table.roles), work.table.trees
+    return case_of(released.frame, roles, trees, done.recoding, sensitive=work.focus)
 
 
-def _invented(kind: str) -> Case:
-    return state.remembered("attack-preset", kind, lambda: preset(kind))
-
-
-def _own(work: Work) -> Case:
+def _case(work: Work, view: AttackView) -> Case:
+    if not view.own:
+        return state.remembered("attack-preset", view.kind, lambda: preset(view.kind))
     about = (work.findings.result, work.settings.k, work.focus, work.table.roles, outdated(work))
     return state.remembered("attack-own", about, lambda: own_case(work))
 
@@ -147,58 +140,41 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
             "Person attacked",
             range(len(people)),
             **bound(
-                f"attack-person-{about}",
-                chosen,
-                lambda value: look("attack", person=value, ruled_out=None),
+                f"attack-person-{about}", chosen, "person",
+                into=partial(look, "attack", ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
             width=200,
-        )
+        )  # fmt: skip
         if view.kind == "background":
             st.multiselect(
                 "What the attacker can rule out",
                 scene.case.values,
                 **bound(
-                    f"attack-out-{about}",
-                    list(scene.ruled_out),
-                    lambda value: look("attack", person=chosen, ruled_out=tuple(value)),
+                    f"attack-out-{about}", list(scene.ruled_out), "ruled_out",
+                    into=partial(look, "attack", person=chosen), read=tuple,
                 ),
                 placeholder="Nothing",
                 help="A neighbour may know that somebody does not have a disease.",
                 width=260,
-            )
+            )  # fmt: skip
         _steps(view)
 
 
 def _steps(view: AttackView) -> None:
     last = len(STEPS)
-    st.button(
-        "Back",
-        disabled=view.step == 1,
-        key="attack-back",
-        on_click=lambda: look("attack", step=max(1, view.step - 1)),
-    )
+    back, on = (partial(look, "attack", step=view.step + by) for by in (-1, 1))
+    st.button("Back", key="attack-back", disabled=view.step == 1, on_click=back)
     heading = STEPS[min(view.step, last - 1)]
     following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
-    st.button(
-        following,
-        type="primary",
-        disabled=view.step == last,
-        key="attack-next",
-        on_click=lambda: look("attack", step=min(last, view.step + 1)),
-    )
+    off = view.step == last
+    st.button(following, type="primary", key="attack-next", disabled=off, on_click=on)
     st.caption("Keys: ← →", width="content")
 
 
 # --- the story ------------------------------------------------------------------------------
-def _published(scene: Scene, marked: bool) -> None:
-    small_table(*_marked(scene, marked))
-
-
 def _marked(scene: Scene, marked: bool) -> tuple[pd.DataFrame, dict[int, str]]:
-    rows = pd.DataFrame(
-        {name: texts_of(scene.case.released[name]) for name in scene.case.released.columns}
-    )
+    rows = _texts(scene.case.released)
     signs = {place: place in scene.left for place in scene.fits} if marked else {}
     tints = {place: _FITS if left else _OUT for place, left in signs.items()}
     listed = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
@@ -212,10 +188,11 @@ def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
         if number <= step:
             st.markdown(f"**{number}. {heading}.** {said(scene, people, plain, '**')}")
     if step == 2 and scene.card.name in BY_REGISTER:
-        small_table(_register(scene))
+        small_table(_texts(scene.case.register))
     if step == 4:
         st.markdown(f"**4. {STEPS[3]}.**")
-        _what_follows(scene)
+        _finding(scene)
+        small_table(_shares(scene))
 
 
 Write = Callable[[object], str]
@@ -231,8 +208,7 @@ def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: st
         f"{columns} each of them looks like at least {counted(case.k - 1, 'other one', 'others')}."
     )
     if gone:
-        without = f"It was published without {listing(gone, most=12)}."
-        said = f"{said} {without}"
+        said = f"{said} It was published without {listing(gone, most=12)}."
     return write(said)
 
 
@@ -241,71 +217,47 @@ def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: st
     facts = ", ".join(
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
-    if scene.card.name in BY_REGISTER:
-        said = f"{name} stands in a public register, with {facts}."
-    else:
-        said = f"{name} has a record in the table, with {facts}."
+    by_register = scene.card.name in BY_REGISTER
+    where = "stands in a public register" if by_register else "has a record in the table"
+    said = f"{name} {where}, with {facts}."
     if scene.ruled_out:
         values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)
         said = f"{said} {name} does not have {values}."
     if scene.card.name in DEDUCTIONS:
-        less = "The attacker also knows that kanon raises no value further than needed."
-        said = f"{said} {less}"
+        said = f"{said} The attacker also knows that kanon raises no value further than needed."
     return said
 
 
 def _who_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     fits, left = len(scene.fits), len(scene.left)
+    fit = counted(fits, "record fits", "records fit")
     if not fits:
-        return counted(0, "record fits.", "records fit.")
+        return f"{fit}."
     if left == fits:
-        return counted(
-            fits,
-            "record fits what the attacker knows (●).",
-            "records fit what the attacker knows (●).",
-        )
-    return one_or_many(
-        fits,
-        "{count} record fits; {out} ruled out (✗), {left} left (●).",
-        "{count} records fit; {out} ruled out (✗), {left} left (●).",
-        out=thin(fits - left),
-        left=thin(left),
-    )
+        return f"{fit} what the attacker knows (●)."
+    return f"{fit}; {thin(fits - left)} ruled out (✗), {thin(left)} left (●)."
 
 
 _TOLD = (_was_published, _is_known, _who_fits)
 
 
-def _what_follows(scene: Scene) -> None:
-    _finding(scene)
-    small_table(_shares(scene))
-
-
 def _shares(scene: Scene) -> pd.DataFrame:
     after = dict(scene.after)
-    return pd.DataFrame(
-        [
-            [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
-            for value, share in scene.before
-        ],
-        columns=[
-            "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive,
-            "anybody knows",
-            "the attacker knows",
-        ],
-    )
+    rows = [
+        [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
+        for value, share in scene.before
+    ]
+    what = "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive
+    return pd.DataFrame(rows, columns=[what, "anybody knows", "the attacker knows"])
 
 
-def _register(scene: Scene) -> pd.DataFrame:
-    register = scene.case.register
-    return pd.DataFrame({each: texts_of(register[each]) for each in register})
+def _texts(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({name: texts_of(table[name]) for name in table})
 
 
 def _finding(scene: Scene) -> None:
-    if scene.told:
-        st.error(plain(scene.finding), icon=":material/visibility:")
-    else:
-        st.success(plain(scene.finding), icon=":material/visibility_off:")
+    draw, icon = (st.error, "visibility") if scene.told else (st.success, "visibility_off")
+    draw(plain(scene.finding), icon=f":material/{icon}:")
 
 
 def _prevented(scene: Scene) -> None:
@@ -315,14 +267,14 @@ def _prevented(scene: Scene) -> None:
     with before:
         st.markdown("**This release**")
         _finding(scene)
-        _published(scene, marked=True)
+        small_table(*_marked(scene, True))
     again = _again(scene)
     if again is None:
         return
     with after:
         st.markdown("**The same attack on one that meets it**")
         _finding(again)
-        _published(again, marked=True)
+        small_table(*_marked(again, True))
 
 
 def _again(scene: Scene) -> Scene | None:
@@ -331,9 +283,7 @@ def _again(scene: Scene) -> Scene | None:
     if safer is None or scene.prevention.holds:
         return None
     return state.remembered(
-        "attack-again",
-        scene,
-        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
+        "attack-again", scene, lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out)
     )
 
 
@@ -344,7 +294,7 @@ def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> No
     if step <= len(_TOLD):
         said = _TOLD[step - 1](scene, people, on_one_line, "")
         if step == 2 and scene.card.name in BY_REGISTER:
-            right = _sheet("The register", _register(scene))
+            right = _sheet("The register", _texts(scene.case.register))
     elif step < len(STEPS):
         said = scene.finding
         right = _sheet("How likely it is", _shares(scene))

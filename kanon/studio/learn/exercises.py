@@ -1,6 +1,6 @@
 """Exercises on the page Learn: from one state to the next, and what a worker does for them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_ans
 from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import ExerciseSet, read_exercises
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.marks import StudentMarks, marked_class, score
+from kanon.teaching.marks import marked_class, score
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
@@ -53,10 +53,8 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
 def with_set(work: Work, found: ExerciseSet) -> Work:
     """The work with another set open, at its first question; answers to others stay."""
     view = work.view(LessonsView).exercises
-    attempts = {found.fingerprint: Attempt(), **view.attempts}
-    return with_look(
-        work, "exercises", opened=found, place=0, attempts=attempts, uploads=view.uploads + 1
-    )
+    attempts, uploads = {found.fingerprint: Attempt(), **view.attempts}, view.uploads + 1
+    return with_look(work, "exercises", opened=found, place=0, attempts=attempts, uploads=uploads)
 
 
 def with_scores(work: Work, found: Scores) -> Work:
@@ -95,14 +93,13 @@ def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) 
 
 def with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
     """Another answer; the mark of the one before does not count any more. None is no answer."""
-    given = _without(attempt.answers, name)
-    return replace(
-        attempt,
-        answers=given if answer is None else {**given, name: answer},
-        marks=_without(attempt.marks, name),
-        shown=attempt.shown - {name},
-        before=None,
-    )
+    given, marks = ({**old} for old in (attempt.answers, attempt.marks))
+    marks.pop(name, None)
+    given.pop(name, None)
+    if answer is not None:
+        given[name] = answer
+    shown = attempt.shown - {name}
+    return replace(attempt, answers=given, marks=marks, shown=shown, before=None)
 
 
 def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
@@ -137,11 +134,6 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
     return replace(view, attempts=attempts, student=found.student, uploads=view.uploads + 1)
 
 
-def scored(view: ExercisesView, exercises: ExerciseSet) -> StudentMarks:
-    """What all answers so far are worth, checked or not."""
-    return score(exercises, answers_of(view, exercises))
-
-
 def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
     """The points of the answers that were checked and not changed since."""
     worth = {question.id: question.points for question in exercises.questions}
@@ -157,10 +149,6 @@ def answers_of(view: ExercisesView, exercises: ExerciseSet) -> Answers:
     if not exercises.exam:
         return found
     return found.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
-
-
-def _without(mapping: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in mapping.items() if key != name}
 
 
 def _logged(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:

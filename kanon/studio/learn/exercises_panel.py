@@ -19,7 +19,6 @@ from kanon.studio.learn.exercises import (
     change_attempt,
     exercises_request,
     points_so_far,
-    scored,
     with_answer,
     with_answers,
     with_mark,
@@ -36,6 +35,7 @@ from kanon.studio.session.work import Work
 from kanon.teaching.answers import name_in_file
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
 from kanon.teaching.hints import hint
+from kanon.teaching.marks import score
 from kanon.teaching.question import Mark, heading
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.worked import worked
@@ -80,14 +80,12 @@ def _closing(exercises: ExerciseSet) -> None:
         "Marks, the handout and its solutions are here once the exam is closed on this page. "
         "Then its answers cannot be changed here any more, and can still be downloaded."
     )
-    icon_button(
-        "Close the exam on this page",
-        "lock",
-        "exercise-close",
-        change_attempt,
-        exercises,
-        lambda now: replace(now, before=None, closed=True),
-    )
+
+    def close(now: Attempt) -> Attempt:
+        return replace(now, before=None, closed=True)
+
+    label = "Close the exam on this page"
+    icon_button(label, "lock", "exercise-close", change_attempt, exercises, close)
 
 
 def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
@@ -104,23 +102,19 @@ def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
 
 # --- from question to question --------------------------------------------------------------
 def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
-    places = [*range(len(exercises.questions)), len(exercises.questions)]
+    last = len(exercises.questions)
 
     def called(place: int) -> str:
-        if place == len(exercises.questions):
+        if place == last:
             return "Hand in"
         return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Question",
-            places,
+            range(last + 1),
             required=True,
-            **bound(
-                f"exercise-place-{exercises.fingerprint}",
-                view.place,
-                lambda value: _go(exercises, value),
-            ),
+            **bound(f"exercise-place-{exercises.fingerprint}", view.place, _go, exercises),
             format_func=called,
             label_visibility="collapsed",
         )
@@ -150,14 +144,10 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> 
     def give(answer: Any) -> None:
         change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
 
-    draw_question(
-        exercises,
-        attempt,
-        question,
-        view.place + 1,
-        give,
-        lambda: _checking(exercises, attempt, view, question),
-    )
+    def draw_beside() -> None:
+        _checking(exercises, attempt, view, question)
+
+    draw_question(exercises, attempt, question, view.place + 1, give, draw_beside)
     if question.id in attempt.shown and not exercises.exam:
         _solution(exercises, question)
 
@@ -167,42 +157,24 @@ def _checking(
 ) -> None:
     mark, one = attempt.marks.get(question.id), {question.id}
 
-    def press(
-        label: str, icon: str, key: str, make: Callable[[Attempt], Attempt], **how: Any
-    ) -> None:
-        icon_button(label, icon, key, change_attempt, exercises, make, **how)
+    def press(label: str, icon: str, name: str, make: Change, **how: Any) -> None:
+        icon_button(label, icon, f"exercise-{name}", change_attempt, exercises, make, **how)
 
     with st.container(horizontal=True):
         if not exercises.exam:
             press(
-                "Check",
-                "check",
-                "exercise-check",
-                lambda now: with_mark(now, exercises, question),
+                "Check", "check", "check", lambda now: with_mark(now, exercises, question),
                 type="primary",
-            )
-            press(
-                "Hide the hint" if question.id in attempt.hinted else "Hint",
-                "lightbulb",
-                "exercise-hint",
-                lambda now: replace(now, hinted=now.hinted ^ one),
-            )
+            )  # fmt: skip
+            label = "Hide the hint" if question.id in attempt.hinted else "Hint"
+            press(label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ one))
         if mark is not None and not exercises.exam:
-            press(
-                "Hide the solution" if question.id in attempt.shown else "Show the solution",
-                "school",
-                "exercise-solution",
-                lambda now: replace(now, shown=now.shown ^ one),
-            )
+            label = "Hide the solution" if question.id in attempt.shown else "Show the solution"
+            press(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ one))
         if attempt.before is not None:
-            press("Undo", "undo", "exercise-undo", lambda now: now.before or now)
+            press("Undo", "undo", "undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
-            press(
-                "Begin anew",
-                "restart_alt",
-                "exercise-anew",
-                lambda now: begin_anew(now, question.id),
-            )
+            press("Begin anew", "restart_alt", "anew", lambda now: begin_anew(now, question.id))
         last = view.place + 1 == len(exercises.questions)
         on = "Hand in" if last else "Next question"
         following = partial(look, "exercises", place=view.place + 1)
@@ -256,13 +228,9 @@ def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     with button:
         if not view.student.strip():
             st.button(
-                "Download the answers",
-                icon=":material/download:",
-                disabled=True,
-                key="exercise-nameless",
-                help="Type a name or a pseudonym first.",
-                width="stretch",
-            )
+                "Download the answers", icon=":material/download:", key="exercise-nameless",
+                disabled=True, help="Type a name or a pseudonym first.", width="stretch",
+            )  # fmt: skip
             return
         made = answers_of(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
         st.download_button(
@@ -293,35 +261,24 @@ def _headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    found = scored(view, exercises)
+    found = score(exercises, answers_of(view, exercises))  # checked or not
     st.subheader(f"{_part(found.points, found.most)} points")
-    small_table(
-        pd.DataFrame(
-            {
-                "question": _headings(exercises),
-                "points": [_part(one.points, one.most) for one in found.marks],
-                "why": [one.sentence for one in found.marks],
-            }
-        )
-    )
+    rows = {
+        "question": _headings(exercises),
+        "points": [_part(one.points, one.most) for one in found.marks],
+        "why": [one.sentence for one in found.marks],
+    }
+    small_table(pd.DataFrame(rows))
 
 
 def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
     attempt = attempt_at(view, exercises)
     if attempt.closed:
-        st.info(
-            "The exam is closed on this page: its answers stay as they are.",
-            icon=":material/lock:",
-        )
+        said = "The exam is closed on this page: its answers stay as they are."
+        st.info(said, icon=":material/lock:")
     there = [one.id in attempt.answers for one in exercises.questions]
-    small_table(
-        pd.DataFrame(
-            {
-                "question": _headings(exercises),
-                "answer": ["answered" if one else "no answer" for one in there],
-            }
-        )
-    )
+    answers = ["answered" if one else "no answer" for one in there]
+    small_table(pd.DataFrame({"question": _headings(exercises), "answer": answers}))
 
 
 # --- files -----------------------------------------------------------------------------------

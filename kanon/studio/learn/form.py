@@ -112,9 +112,7 @@ def draw_numbers(
             min_value=0,
             max_value=max(most, value),
             **bound(
-                f"{key}-{place}",
-                value,
-                lambda typed, name=name: change({**now, name: int(typed)}),
+                f"{key}-{place}", value, lambda typed, name=name: change({**now, name: int(typed)})
             ),
             width=220,
         )

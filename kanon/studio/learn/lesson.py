@@ -63,9 +63,8 @@ def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
 def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     name = table_of(view)
     if name == OWN:
-        usable = usable_strategies(
-            work.with_parts(replace(work.settings, algorithm=view.algorithm))
-        )
+        inside = work.with_parts(replace(work.settings, algorithm=view.algorithm))
+        usable = usable_strategies(inside)
     else:
         able = Role.SENSITIVE in PRESETS[name].roles.values()
         known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
@@ -89,14 +88,10 @@ def told(
 ) -> TableLesson:
     """The lesson of the page's settings; KanonError says why there is none."""
     view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
+    k, guided = largest_k(work, view)[1], _guided(work, view)
     inside = work.with_parts(
         replace(work.table, person=None),  # each of a handful of records is shown by itself
-        replace(
-            work.settings,
-            algorithm=view.algorithm,
-            k=largest_k(work, view)[1],
-            **_guided(work, view),
-        ),
+        replace(work.settings, algorithm=view.algorithm, k=k, **guided),
     )
     content = plan_content(inside, trees=False) if own else _content(work, view)
     trees = tuple(work.table.trees.items()) if own else ()
@@ -105,15 +100,9 @@ def told(
     def make() -> TableLesson:
         plan = plan_of(inside) if own else Plan.from_content(content)
         table = _own_table(work, view) if own else preset_table(table_of(view))
-        prepared = PreparedRun(plan, table.source, 0)
-        weights = prepared.attribute_weights
-        lesson = lesson_of(
-            algorithm_named(view.algorithm),
-            prepared.task(),
-            plan.metric,
-            weights,
-            own_numbers(table).tolist(),
-        )
+        prepared, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
+        weights, numbers = prepared.attribute_weights, own_numbers(table).tolist()
+        lesson = lesson_of(module, prepared.task(), plan.metric, weights, numbers)
         about = [(name, tree.entries()) for name, tree in trees]
         return TableLesson(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
 

@@ -1,6 +1,7 @@
 """The choices of one lesson or of two: algorithm, metric and strategy."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,13 +32,12 @@ def draw_choices(
                 label,
                 sorted(titles, key=lambda name: second and name == other),
                 **bound(
-                    f"learn-{field}-beside" if second else f"learn-{field}",
-                    value,
-                    lambda value: choose(second, **{field: value}),
+                    f"learn-{field}-beside" if second else f"learn-{field}", value, field,
+                    into=partial(choose, second),
                 ),
                 format_func=lambda name: titles[name],
                 help=plain(" ".join(said)),
-            )
+            )  # fmt: skip
 
     first, module = unlike or view, algorithm_named(view.algorithm)
     draw(

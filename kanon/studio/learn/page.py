@@ -96,15 +96,11 @@ def page() -> None:
     work = head("How does it work, step by step?", line=about)
     part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
     if part != "exercises":
-        _let_keys_press(projected)  # here, so that none is lost while the page becomes one picture
+        # Here, so that no key is lost while the page becomes one picture.
+        st.html(_HIDDEN)
+        _press(key=_KEYS, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})
     if not projected:
         choices(work)
     if part != "steps":
         st.html(_NARROW)
     SHOW[part](work)
-
-
-def _let_keys_press(projected: bool) -> None:
-    """Let keys press the buttons of lessons and attacks as long as this is drawn."""
-    st.html(_HIDDEN)
-    _press(key=_KEYS, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})

@@ -1,17 +1,17 @@
 """Going through the steps of a lesson: a slider, buttons with keys, and steps that follow alone."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 import streamlit as st
 
 from kanon.studio.learn.state import LessonsView, StepsView, look
+from kanon.studio.learn.widgets import icon_button
 from kanon.studio.session import state
 from kanon.studio.session.state import bound
 
 PACE = 2.5  # seconds from one step to the next, where they follow by themselves
-
-_LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 
 
 def forward(last: int) -> None:
@@ -27,18 +27,15 @@ def player(view: StepsView, last: int) -> int:
         view = state.work().view(LessonsView).steps
     at = min(view.step, last)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _button("first", "First", ":material/first_page:", at == 0, lambda: _go(0))
-        _button("back", "Back", _LEFT, at == 0, lambda: _move(-1, last))
+        _button("First", "first_page", _go, 0, disabled=at == 0)
+        _button("Back", "chevron_left", _move, -1, last, disabled=at == 0)
         if view.playing:
-            _button("pause", "Pause", ":material/pause:", False, lambda: _go(at))
+            _button("Pause", "pause", _go, at)
         else:
             start = 0 if at == last else at
-            _button(
-                "play", "Play", ":material/play_arrow:", False,
-                lambda: look("steps", step=start, playing=True),
-            )  # fmt: skip
-        _button("next", "Next", _RIGHT, at == last, lambda: _move(1, last))
-        _button("last", "Last", ":material/last_page:", at == last, lambda: _go(last))
+            _button("Play", "play_arrow", partial(look, "steps", step=start, playing=True))
+        _button("Next", "chevron_right", _move, 1, last, disabled=at == last)
+        _button("Last", "last_page", _go, last, disabled=at == last)
         st.caption("Keys: ← → Home End, space bar: play, pause", width="content")
         st.slider(
             "Step",
@@ -62,14 +59,8 @@ def _go(step: int) -> None:
     look("steps", step=step, playing=False)
 
 
-def _button(name: str, said: str, icon: str, off: bool, pressed: Callable[[], None]) -> None:
-    st.button(
-        said,
-        icon=icon,
-        disabled=off,
-        on_click=pressed,
-        key=f"learn-{name}",
-    )
+def _button(said: str, icon: str, press: Callable[..., None], *args: int, **how: bool) -> None:
+    icon_button(said, icon, f"learn-{said.lower()}", press, *args, **how)
 
 
 def _clock(last: int) -> None:

@@ -20,6 +20,7 @@ from kanon.studio.learn.exercises import with_answer, with_set
 from kanon.studio.learn.form import Choices, draw_form
 from kanon.studio.learn.lesson import exercise_table
 from kanon.studio.learn.state import Attempt, CheckedDraft, EditorView, LessonsView, look, with_look
+from kanon.studio.learn.widgets import icon_button
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
 from kanon.studio.session.state import bound
@@ -113,26 +114,15 @@ def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
     before = view.before if view.draft is None else (view.draft, *view.before)
     own = exercises.fingerprint in view.own_sets
     with st.container(horizontal=True):
-        st.button(
-            "Edit a copy of this set",
-            icon=":material/edit:",
-            key="set-copy",
-            on_click=lambda: _begin(draft_of(exercises, own), before),
-        )
-        st.button(
-            "Make a new set",
-            icon=":material/add:",
-            key="set-new",
-            on_click=_begin,
-            args=(EMPTY, before),
-        )
+
+        def copy() -> None:
+            _begin(draft_of(exercises, own), before)
+
+        icon_button("Edit a copy of this set", "edit", "set-copy", copy)
+        icon_button("Make a new set", "add", "set-new", _begin, EMPTY, before)
         if view.draft is not None:
-            st.button(
-                "Go on with the set in the making",
-                icon=":material/arrow_forward:",
-                key="set-go-on",
-                on_click=partial(look, "editor", open=True),
-            )
+            go_on = partial(look, "editor", open=True)
+            icon_button("Go on with the set in the making", "arrow_forward", "set-go-on", go_on)
 
 
 def show_set_editor(work: Work, opened: ExerciseSet) -> None:
@@ -141,21 +131,14 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
     draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Exercise set in the making**", width="content")
-        st.button(
-            "Back to the exercises",
-            icon=":material/arrow_back:",
-            key="set-close",
-            on_click=partial(look, "editor", open=False),
+        icon_button(
+            "Back to the exercises", "arrow_back", "set-close", partial(look, "editor", open=False),
             help="What you made stays here.",
-        )
+        )  # fmt: skip
         if view.before:
-            st.button(
-                "Back to the set made before",
-                icon=":material/undo:",
-                key="set-before",
-                on_click=_begin,
-                args=(view.before[0], (*view.before[1:], draft)),
-            )
+            first, *others = view.before
+            label = "Back to the set made before"
+            icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
     draw_form(ExerciseSet, draft, "set", lambda name, value: _put(value, name))
     st.subheader("Tables")
     draft = _tables(view, draft, opened)
@@ -168,14 +151,10 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
 
 
 def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:
-    st.button(
-        label,
-        icon=":material/delete:",
-        key=f"set-remove-{'-'.join(map(str, path))}-{place}",
-        disabled=len(path) > 1 and len(items) == 1,  # a table has a column
-        on_click=_put_list,
-        args=([*items[:place], *items[place + 1 :]], max(place - 1, 0), *path),
-    )
+    rest = [*items[:place], *items[place + 1 :]]
+    key = f"set-remove-{'-'.join(map(str, path))}-{place}"
+    off = len(path) > 1 and not rest  # a table has a column
+    icon_button(label, "delete", key, _put_list, rest, max(place - 1, 0), *path, disabled=off)
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -271,18 +250,11 @@ def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
                 if column["role"] == Role.QUASI_IDENTIFIER:
                     _about_tree(column, f"set-flat-{at}", partial(put, "tree"))
                 _remove_button(f"Remove column {at + 1}", columns, at, *path)
-    st.button(
-        "Add a column",
-        icon=":material/add:",
-        key="set-column-add",
+    longer = [*columns, {**EMPTY_COLUMN, "cells": [""] * len(columns[0]["cells"])}]
+    icon_button(
+        "Add a column", "add", "set-column-add", _put_list, longer, len(columns), *path,
         disabled=len(columns) >= MOST_COLUMNS,
-        on_click=_put_list,
-        args=(
-            [*columns, {**EMPTY_COLUMN, "cells": [""] * len(columns[0]["cells"])}],
-            len(columns),
-            *path,
-        ),
-    )
+    )  # fmt: skip
 
 
 def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
@@ -334,28 +306,20 @@ def _questions(view: EditorView, draft: Draft) -> None:
             label_visibility="collapsed",
         )
     with st.container(horizontal=True):
-        st.button(
-            "Add a question",
-            icon=":material/add:",
-            key="set-question-add",
+        icon_button(
+            "Add a question", "add", "set-question-add",
+            lambda: _put_list([*questions, new_question(_draft())], count, "questions"),
             disabled=count >= MOST_QUESTIONS or not draft["tables"],
-            on_click=lambda: _put_list([*questions, new_question(_draft())], count, "questions"),
-        )
+        )  # fmt: skip
         if place >= count:
             return
-        for label, icon, to in (
-            ("Earlier", "arrow_upward", place - 1),
-            ("Later", "arrow_downward", place + 1),
-        ):
-            rest = [*questions[:place], *questions[place + 1 :]]
-            st.button(
-                label,
-                icon=f":material/{icon}:",
-                key=f"set-{label}",
-                disabled=not 0 <= to < count,
-                on_click=_put_list,
-                args=([*rest[:to], questions[place], *rest[to:]], to, "questions"),
-            )
+        rest = [*questions[:place], *questions[place + 1 :]]
+        for label, icon, to in ("Earlier", "upward", place - 1), ("Later", "downward", place + 1):
+            moved, off = [*rest[:to], questions[place], *rest[to:]], not 0 <= to < count
+            icon_button(
+                label, f"arrow_{icon}", f"set-{label}", _put_list, moved, to, "questions",
+                disabled=off,
+            )  # fmt: skip
         _remove_button("Remove this question", questions, place, "questions")
 
     def put(name: str, value: object) -> None:
@@ -420,34 +384,20 @@ def _finish(work: Work, view: EditorView, draft: Draft) -> None:
     ready = found.exercises if found is not None and found.draft == draft else None
     first = "Check the set first."
     with st.container(horizontal=True):
-        st.button(
-            "Check the set",
-            icon=":material/fact_check:",
-            type="secondary" if ready else "primary",
-            disabled="exercises" in work.running,
-            key="set-check",
-            on_click=runner.run,
-            args=(checking_request, draft),
+        icon_button(
+            "Check the set", "fact_check", "set-check", runner.run, checking_request, draft,
+            type="secondary" if ready else "primary", disabled="exercises" in work.running,
             help="Whether every question can be answered. It may take some seconds.",
-        )
-        st.button(
-            "Use it here",
-            icon=":material/play_arrow:",
-            type="primary" if ready else "secondary",
-            disabled=ready is None,
-            key="set-use",
-            on_click=_use,
-            args=(ready,),
-            help=None if ready else first,
-        )
+        )  # fmt: skip
+        icon_button(
+            "Use it here", "play_arrow", "set-use", _use, ready, disabled=ready is None,
+            type="primary" if ready else "secondary", help=None if ready else first,
+        )  # fmt: skip
         if ready is None:
             st.button(
-                "Download the set",
-                icon=":material/download:",
-                disabled=True,
-                key="set-unchecked",
+                "Download the set", icon=":material/download:", key="set-unchecked", disabled=True,
                 help=first,
-            )
+            )  # fmt: skip
         else:
             file_button(
                 "Download the set", lambda: ready.to_json().encode(), "exercises", "json",

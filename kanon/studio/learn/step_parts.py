@@ -1,5 +1,7 @@
 """What a step of a lesson is drawn with, alone or in half of the page: its picture, its records."""
 
+from functools import partial
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -47,11 +49,6 @@ def step_records(found: TableLesson, at: int) -> str:
 
 def draw_records(found: TableLesson, at: int, own: bool, side: str = "") -> None:
     st.html(step_records(found, at))
-    data_button(
-        "Records",
-        lambda: records_table(found.table, found.lesson.steps[at].recoding),
-        f"lesson-records{side}",
-        f"{found.key}-{at}",
-        kind="tertiary",
-        original=own,
-    )
+    name, about = f"lesson-records{side}", f"{found.key}-{at}"
+    rows = partial(records_table, found.table, found.lesson.steps[at].recoding)
+    data_button("Records", rows, name, about, kind="tertiary", original=own)

@@ -1,6 +1,7 @@
 """An algorithm step by step, on the page Learn."""
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -83,15 +84,12 @@ def _choices(work: Work, view: StepsView) -> None:
     titles = {name: one.title for name, one in PRESETS.items()}
     titles[OWN] = "The table I work on"
     about = "Some records of your table." if own else PRESETS[table_of(view)].about
+    begin = partial(look, "steps", step=0, playing=False)
     until = "Until you choose one, it is the table on which the algorithm is seen best."
     next(places).selectbox(
         "Table of the lesson",
         list(titles),
-        **bound(
-            "learn-table",
-            table_of(view),
-            lambda value: look("steps", table=value, step=0, playing=False),
-        ),
+        **bound("learn-table", table_of(view), "table", into=begin),
         format_func=lambda name: titles[name],
         help=plain(f"{about} {until}"),
     )
@@ -101,11 +99,7 @@ def _choices(work: Work, view: StepsView) -> None:
         "k asked for",
         2,
         most,
-        **bound(
-            f"learn-k-{table_of(view)}-{most}",
-            k,
-            lambda value: look("steps", k=int(value), step=0, playing=False),
-        ),
+        **bound(f"learn-k-{table_of(view)}-{most}", k, "k", into=begin, read=int),
         help="Every record is to look like at least k − 1 others.",
     )
     if own:
@@ -113,38 +107,32 @@ def _choices(work: Work, view: StepsView) -> None:
 
 
 def _records(work: Work, view: StepsView) -> None:
+    begin = partial(look, "steps", step=0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = max(min(MOST, work.table.records.n_records), FEWEST)
         st.number_input(
             "Records of the lesson",
             FEWEST,
             most,
-            **bound(
-                "learn-records",
-                min(view.records, most),
-                lambda value: look("steps", records=int(value), step=0),
-            ),
+            **bound("learn-records", min(view.records, most), "records", into=begin, read=int),
             width=220,
         )
         st.segmented_control(
             "Which records",
             list(_WHICH),
             **bound(
-                "learn-which",
-                "first" if view.seed is None else "drawn",
-                lambda value: look("steps", seed=0 if value == "drawn" else None, step=0),
+                "learn-which", "first" if view.seed is None else "drawn", "seed", into=begin,
+                read=lambda value: 0 if value == "drawn" else None,
             ),
             format_func=lambda name: _WHICH[name],
-        )
+        )  # fmt: skip
         if view.seed is not None:
             st.number_input(
                 "Seed of the draw",
                 0,
                 2**31,
                 **bound(
-                    "learn-seed",
-                    view.seed,
-                    lambda value: look("steps", seed=int(value or 0), step=0),
+                    "learn-seed", view.seed, "seed", into=begin, read=lambda value: int(value or 0)
                 ),
                 help="The same seed draws the same records.",
                 width=220,
@@ -194,9 +182,8 @@ def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> No
         f'<div class="weighed" data-fit>{"".join(_weighed(found, at))}</div>'
         f'<div class="sums">{sums}</div>'
     )
-    figure = state.remembered(
-        "lesson-projected", (found.key, at), lambda: step_picture(found, at, PLACE)
-    )
+    about = found.key, at
+    figure = state.remembered("lesson-projected", about, lambda: step_picture(found, at, PLACE))
     stage(_heading(lesson, at), step.sentence, parts, buttons, figure)
 
 
@@ -210,9 +197,8 @@ def _weighed(found: TableLesson, at: int) -> list[str]:
         LOOKS_AT[lesson.task.strategy], ""
     )
     before = lesson.steps[max(at - 1, 0)].recoding
-    return [
-        choice_sheet(found.table, before, choice, second) for choice in lesson.steps[at].choices
-    ]
+    choices = lesson.steps[at].choices
+    return [choice_sheet(found.table, before, choice, second) for choice in choices]
 
 
 def _numbers(lesson: Lesson, at: int) -> list[Number]:
@@ -223,21 +209,22 @@ def _numbers(lesson: Lesson, at: int) -> list[Number]:
         Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
                smallest_class(now.min_k)),
         Number("Classes ↑", thin(now.classes), told_apart),
-        Number("Suppressed ↓",
-               f"{thin(now.suppressed)} of {n}",
-               left_out(now.suppressed, n)),
+        Number("Suppressed ↓", f"{thin(now.suppressed)} of {n}", left_out(now.suppressed, n)),
         Number("Alteration ↓", percent(now.alteration), lost(now.alteration, metric)),
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = plain(shortened(lesson.sensitive, 24))
         shown += [
-            Number("Entropy l ↑", written(now.l),
-                   f"In the class that tells most, {column} is as hard to guess as among so "
-"many equally frequent values."),
-            Number("t ↓", f"{written(now.t)} of 1",
-                   f"How far the shares of {column} in the class that tells most are from "
-"those of the whole table: half of the differences added up (total "
-"variation). By norm 1, which plans can ask for, it is twice as much, of "
-"2."),
+            Number(
+                "Entropy l ↑", written(now.l),
+                f"In the class that tells most, {column} is as hard to guess as among so many "
+                "equally frequent values.",
+            ),
+            Number(
+                "t ↓", f"{written(now.t)} of 1",
+                f"How far the shares of {column} in the class that tells most are from those of "
+                "the whole table: half of the differences added up (total variation). By norm 1, "
+                "which plans can ask for, it is twice as much, of 2.",
+            ),
         ]  # fmt: skip
     return shown

@@ -72,12 +72,12 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
             "With solutions", **bound("exercise-solutions", view.solutions, "solutions", into=into)
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
+
+    def make() -> str:
+        return handout(exercises, view.metric or None, solutions=view.solutions)
+
     try:
-        page = state.remembered(
-            "handout",
-            about,
-            lambda: handout(exercises, view.metric or None, solutions=view.solutions),
-        )
+        page = state.remembered("handout", about, make)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return

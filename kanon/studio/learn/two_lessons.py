@@ -108,10 +108,8 @@ def choose(second: bool, **fields: Any) -> None:
     now = two_of(work)
     stays = 0 if second else 1
     position = now.positions(now.place(view.step))[stays]
-    if second:
-        changed = replace(view, beside=replace(view.beside, **fields))
-    else:
-        changed = replace(view, **fields)
+    shown = {"beside": replace(view.beside, **fields)} if second else fields
+    changed = replace(view, **shown)
     step = two_of(showing(work, changed)).first_at(stays, position)
     look("steps", **vars(replace(changed, step=step, playing=False)))
 

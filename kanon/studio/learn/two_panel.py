@@ -12,14 +12,7 @@ from kanon.studio.learn.player import player
 from kanon.studio.learn.state import LessonsView, StepsView
 from kanon.studio.learn.step_parts import LEGEND, draw_picture, draw_records
 from kanon.studio.learn.step_sheet import STYLE
-from kanon.studio.learn.two_lessons import (
-    SIDES,
-    Two,
-    beside_of,
-    names_of,
-    set_beside,
-    two_of,
-)
+from kanon.studio.learn.two_lessons import SIDES, Two, beside_of, names_of, set_beside, two_of
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -78,10 +71,7 @@ def show_two(work: Work) -> None:
 
 
 def two_steps(work: Work, two: Two, at: int) -> None:
-    """Both lessons at a place: what is the same, and each step with its picture and records.
-
-    Each kind of thing stands in a row of its own, so that left and right begin at the same height.
-    """
+    """Both lessons at a place, each kind of thing in a row: left and right begin at one height."""
     view = work.view(LessonsView).steps
     views, own = (view, beside_of(view)), table_of(view) == OWN
     if two.pair is not None:
@@ -115,16 +105,13 @@ def two_steps(work: Work, two: Two, at: int) -> None:
 def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
     one, other = (names_of(work, *each, brief=True) for each in (views, views[::-1]))
     if not one:
-        st.info(
-            "Both sides are the same; choose something else for one of them.",
-            icon=":material/info:",
-        )
+        said = "Both sides are the same; choose something else for one of them."
+        st.info(said, icon=":material/info:")
         return
     st.markdown(plain(f"{_parted(pair, one, other)} {_ENDINGS[pair.ending]}"))
     said = _RULES[pair.rule]
     if pair.one.metric != pair.other.metric:
-        units = "Their metrics count costs in units of their own."
-        said = f"{said} {units}"
+        said = f"{said} Their metrics count costs in units of their own."
     st.caption(said)
 
 

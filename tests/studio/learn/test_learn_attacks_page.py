@@ -91,12 +91,8 @@ def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
         [value, f"{100 * before[value]:.1f} %", f"{100 * after.get(value, 0):.1f} %"]
         for value in before
     ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
-    scene = attack(kind, preset(kind))
-    at = forth(at_attack(page, kind=kind, step=4))
+    # What would have prevented it is attacked in the same way.
+    at = forth(at)
     assert at.button(key="attack-next").disabled
     assert scene.prevention.sentence in texts(at)
     again = attack(kind, scene.prevention.case, scene.known, scene.ruled_out)

@@ -18,7 +18,7 @@ from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
-from support.exercise_sets import handed_in
+from support.exercise_sets import GIVEN, handed_in
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
@@ -70,6 +70,12 @@ def to(at, name):
     return dashboard.enter(at, at.button_group(key=f"exercise-place-{SET.fingerprint}"), where)
 
 
+def go_on(at, content):
+    """Hand over a file of saved answers."""
+    uploader = at.file_uploader(key=f"exercise-go-on-{view(at).uploads}")
+    return dashboard.enter(at, uploader, ("a.json", content, "application/json"))
+
+
 def key(at, what, name, *more):
     return "-".join(map(str, (f"exercise-{what}-{SET.fingerprint}", place(at, name), *more)))
 
@@ -92,9 +98,8 @@ def test_a_number_is_typed_and_checked(page):
     at.number_input(key=key(at, "number", "count")).set_value(3.0)
     at = press(go(at), "Check")
     assert said(at) == [marked("count", 3)] and at.error
-    at = dashboard.enter(
-        at, at.number_input(key=key(at, "number", "count")), float(SOLUTIONS["count"])
-    )
+    field = at.number_input(key=key(at, "number", "count"))
+    at = dashboard.enter(at, field, float(SOLUTIONS["count"]))
     assert said(at) == []  # the mark was of another answer
     at = press(at, "Check")
     assert said(at) == [marked("count", SOLUTIONS["count"])] and at.success
@@ -127,23 +132,13 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     boxes = {name: key(at, "value", "animals", 0, j) for j, name in enumerate(("gender", "race"))}
     assert at.selectbox(key=boxes["race"]).options == ["cat", "felidae", "mammals"]
     at = press(at, "Check")
-    assert said(at) == [
-        marked(
-            "animals",
-            [
-                dict(zip(("gender", "race"), each, strict=True))
-                for each in SET.made["animals-v21"].frame.to_numpy()
-            ],
-        )
-    ]
+    assert said(at) == [marked("animals", SET.made["animals-v21"].frame.to_dict("records"))]
     at = dashboard.click(at, at.button(key="exercise-raise-1"))
     assert at.selectbox(key=boxes["race"]).value == "felidae"
     best = SOLUTIONS["animals"]
     for number, record in enumerate(best):
         for j, value in enumerate(record.values()):
-            at = dashboard.enter(
-                at, at.selectbox(key=key(at, "value", "animals", number, j)), value
-            )
+            at = dashboard.choose(at, key(at, "value", "animals", number, j), value)
     assert attempt(at).answers["animals"] == best
     assert said(press(at, "Check")) == [marked("animals", best)] and at.success
     at.button(key="exercise-raise-0").click()
@@ -162,13 +157,14 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
     at = go(go(at, DATA), LEARN)
     at = to(at, "count")
     assert attempt(at).answers == kept.answers and said(at) == [marked("count", 2)]
-    at = dashboard.enter(
-        at,
-        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
-        ("answers.json", b"{", "application/json"),
-    )
+    at = go_on(at, b"{")
     assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
-    assert attempt(at).answers == kept.answers
+    at = go_on(at, Answers(set="0" * 16, student="Eve", answers={}).to_json().encode())
+    assert problems(at) == [
+        "These answers are to another exercise set, '0000000000000000'; this one, "
+        f"'First steps in k-anonymity', is '{SET.fingerprint}'."
+    ]
+    assert attempt(at).answers == kept.answers and view(at).student == ""
     at = dashboard.with_people(go(at, DATA))
     assert work(at).table.title == "people.csv"
     assert attempt(at).answers == kept.answers
@@ -182,10 +178,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     at = to(page, "hand in")
     assert "0 of 22 points" in [one.value for one in at.subheader]
     assert dashboard.button(at, "Download the answers").disabled
-    uploader = f"exercise-go-on-{view(at).uploads}"
-    at = dashboard.enter(
-        at, at.file_uploader(key=uploader), ("a.json", RIGHT.to_json().encode(), "text/plain")
-    )
+    at = go_on(at, RIGHT.to_json().encode())
     assert [one.value for one in at.info] == ["The answers are here again\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
@@ -196,22 +189,6 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     name, made = downloads["exercise-answers"]
     assert name == "answers-Chi.json"
     assert read_answers(made()) == RIGHT.model_copy(update={"student": "Chi"})
-
-
-def test_answers_to_another_set_change_nothing(page):
-    at = to(page, "count")
-    at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), 2.0)
-    before = attempt(at)
-    other = Answers(set="0" * 16, student="Eve", answers={})
-    uploader = f"exercise-go-on-{view(at).uploads}"
-    at = dashboard.enter(
-        at, at.file_uploader(key=uploader), ("a.json", other.to_json().encode(), "text/plain")
-    )
-    assert problems(at) == [
-        "These answers are to another exercise set, '0000000000000000'; this one, "
-        f"'First steps in k-anonymity', is '{SET.fingerprint}'."
-    ]
-    assert attempt(at) is before and view(at).student == ""
 
 
 # --- an exam --------------------------------------------------------------------------------
@@ -234,7 +211,8 @@ def at_place(at, number):
 
 def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
     at = opened(page, opened=EXAM)
-    for number in range(len(EXAM.questions) + 1):
+    kinds = [place(at, name, EXAM) for name in ("animals", "levels", "count", "partner")]
+    for number in (*kinds, len(EXAM.questions)):
         at = at_place(at, number)
         labels = {one.label for one in at.button}
         assert not labels & {"Check", "Hint", "Show the solution", "Download the handout to print"}
@@ -271,15 +249,10 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     # It is gone on with in another session, where time goes on from its last change.
     clock[0] += 1000
     at = opened(at, opened=EXAM, place=place(at, "sort", EXAM))
-    at = dashboard.enter(
-        at,
-        at.file_uploader(key=f"exercise-go-on-{view(at).uploads}"),
-        ("a.json", made(), "application/json"),
-    )
+    at = go_on(at, made())
     clock[0] += 5
-    at = dashboard.enter(
-        at, at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}"), 2.0
-    )
+    field = f"exercise-number-{EXAM.fingerprint}-{view(at).place}"
+    at = dashboard.enter(at, at.number_input(key=field), 2.0)
     assert [one.at for one in attempt(at, EXAM).log] == [7.0, 67.0, 68.0, 69.0, 74.0]
 
 
@@ -289,11 +262,7 @@ def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
         given.to_json().replace("Ada", "Bo"),
         Answers(set=EXAM.fingerprint, student="Ada", answers={"count": 2}).to_json(),
     ):
-        at = opened(page, opened=EXAM)
-        uploader = f"exercise-go-on-{view(at).uploads}"
-        at = dashboard.enter(
-            at, at.file_uploader(key=uploader), ("a.json", content.encode(), "text/plain")
-        )
+        at = go_on(opened(page, opened=EXAM), content.encode())
         assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
 
 
@@ -304,10 +273,7 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     assert not [one for one in at.number_input if one.key.startswith("exercise")]
     before = attempt(at, EXAM)
     given = handed_in(EXAM, "Ada", {"count": 2})
-    uploader = f"exercise-go-on-{view(at).uploads}"
-    at = dashboard.enter(
-        at, at.file_uploader(key=uploader), ("a.json", given.to_json().encode(), "application/json")
-    )
+    at = go_on(at, given.to_json().encode())
     assert "closed" in problems(at)[0] and attempt(at, EXAM) is before
     files = [("ada.json", given), ("bo.json", given.model_copy(update={"student": "Bo"}))]
     box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")
@@ -333,19 +299,15 @@ def strange_set():
     records = [[f"{STRANGE} {name}", STRANGE] for name in ("cat", "cat", "dog")]
     columns = {race: {"role": "quasi-identifier", "nodes": nodes}, ill: {"role": "sensitive"}}
     asked = {"table": STRANGE, "text": STRANGE, "title": STRANGE[:60]}
-    return {
-        "format": "kanon-exercises",
-        "version": 1,
-        "title": STRANGE,
-        "author": STRANGE,
-        "tables": {STRANGE: {"columns": columns, "records": records}},
-        "questions": [
-            asked | {"id": "<b>a</b>", "kind": "recode", "k": 2},
-            asked | {"id": "$b$", "kind": "levels", "k": 2},
-            asked | {"id": "`c`", "kind": "number", "number": "k"},
-            asked | {"id": "[d](e)", "kind": "choice", "choose": "smallest"},
-        ],
-    }
+    tables = {STRANGE: {"columns": columns, "records": records}}
+    questions = [
+        asked | {"id": "<b>a</b>", "kind": "recode", "k": 2},
+        asked | {"id": "$b$", "kind": "levels", "k": 2},
+        asked | {"id": "`c`", "kind": "number", "number": "k"},
+        asked | {"id": "[d](e)", "kind": "choice", "choose": "smallest"},
+    ]
+    made = {"title": STRANGE, "author": STRANGE, "tables": tables, "questions": questions}
+    return json.dumps(GIVEN | made).encode()
 
 
 def load_set(at, content):
@@ -355,13 +317,11 @@ def load_set(at, content):
 
 
 def test_the_texts_of_a_set_are_text_and_nothing_else(page):
-    at = load_set(page, json.dumps(strange_set()).encode())
+    at = load_set(page, strange_set())
     assert problems(at) == [] and view(at).opened is not None
     theirs = []
     for number in range(5):
-        at = dashboard.change(
-            at, view=replace(work(at).view(LessonsView), exercises=replace(view(at), place=number))
-        )
+        at = at_place(at, number)
         if number < 4:
             at = press(press(at, "Hint"), "Check")
             at = press(at, "Show the solution")
@@ -372,11 +332,8 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
             box.set_value([*files, (f"{STRANGE}.json", b"[]", "")])
             at = settled(go(at))
             assert len(at.warning) == 1
-        found = [
-            one.value
-            for one in [*at.markdown, *at.info, *at.error, *at.success, *at.caption, *at.warning]
-        ]
-        found += [one.value for one in at.subheader]
+        kinds = (at.markdown, at.info, at.error, at.success, at.caption, at.warning, at.subheader)
+        found = [one.value for kind in kinds for one in kind]
         found += [str(cell) for one in at.table for cell in one.value.to_numpy().ravel()]
         found += [str(name) for one in at.table for name in one.value.columns]
         found += [option for one in at.radio for option in one.options]

@@ -111,8 +111,8 @@ def test_back_and_forth(start):
     headings = [step.heading for step in lesson_on(at).steps]
     last = len(headings) - 1
     assert at.button(key="learn-first").disabled and at.button(key="learn-back").disabled
-    for place in range(1, last + 1):
-        ui.press(at, "Next")
+    for place, press in ((1, "Next"), (2, "Next"), (last, "Last")):
+        ui.press(at, press)
         assert heading(at) == f"Step {place} of {last}: {headings[place]}"
         checked(at)
     assert at.button(key="learn-next").disabled and at.button(key="learn-last").disabled
@@ -134,7 +134,7 @@ def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, 
     at = start(LEARN, "hospital")
     ui.press(at, "Play")
     assert steps(at).playing and steps(at).step == 0
-    assert not [one for one in at.button if one.label == "Play"]
+    assert "Play" not in ui.button_labels(at)
     ui.press(at, "Pause")
     assert not steps(at).playing
     ui.press(at, "Play")
@@ -200,7 +200,7 @@ def test_text_that_would_like_to_be_more_stays_text(start):
     assert any("&lt;script&gt;" in text for text in sheets(at))
     for key in ("lesson-picture", "lesson-running"):
         assert "<script>" not in json.dumps(figure(at, key))
-    for name in ("mondrian", "datafly", "k-member"):
+    for name in ("mondrian", "datafly"):
         ui.choose(at, "learn-algorithm", name)
         ui.press(at, "Last")
         assert "<script>" not in json.dumps(figure(at)), name
