@@ -89,7 +89,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     joined = []
     for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y)):
         above = spots.get(int(tree.parent[node]))  # the root has none
-        joined.append(replace(spot, above=above and (above.x, above.y)))
+        joined.append(replace(spot, above=(above.x, above.y) if above else None))
     complete = len(spots) == tree.n_nodes
     return TreeDrawing(_WIDTH, _LINE * line + 6, (*joined, *left_out), complete)
 
