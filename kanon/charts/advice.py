@@ -23,8 +23,6 @@ _AXES = {
     "t": "t of the most unusual class, 0 to 1 (↓ better)",
 }
 
-_VALUES = {"l": (1.0, math.inf), "t": (0.0, 1.0)}  # the least and the largest value of each
-
 
 def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
     """Which ways nothing beats in alteration and one other concern. Shape (W,), bool."""
@@ -82,17 +80,14 @@ def advised_chart(
         hollow = marker_of(Look(INK, filled=False), 9)
         data.append(
             {
-                "type": "scatter",
-                "mode": "markers",
-                "x": [None],
-                "y": [None],
-                "name": "open: merged class",
-                "marker": hollow,
+                "type": "scatter", "mode": "markers", "x": [None], "y": [None],
+                "name": "open: merged class", "marker": hollow,
             }
-        )
+        )  # fmt: skip
     room = max(2.0, 0.08 * float(np.ptp(x)))
     middle = (x.min() + x.max()) / 2
     reach = {} if alone else _reach(concern, y)
+    colours = [darkened(STRATEGY_COLOURS[way.configuration.strategy]) for way in weighed.ways]
     # Names stand towards the middle, off all ticks, and at different heights, so that near points
     # can be told apart.
     offsets = ((14, 66), (34, 40), (56, 14))
@@ -104,7 +99,7 @@ def advised_chart(
             "ay": down if not alone and y[one.place] >= sum(reach["range"]) / 2 else -down,
             "arrowcolor": INK, "arrowwidth": 1.2, "arrowhead": 0,
             "bgcolor": "rgba(255,255,255,0.85)", "borderpad": 2,
-            "font": {"size": 14, "color": darkened(_colour(weighed, one.place))},
+            "font": {"size": 14, "color": colours[one.place]},
         }
         for number, (one, (right, down)) in enumerate(zip(proposals, offsets, strict=False), 1)
     ]  # fmt: skip
@@ -127,9 +122,5 @@ def advised_chart(
 
 def _reach(concern: str, y: list[float]) -> dict[str, Any]:
     room = max(0.1, 0.15 * (max(y) - min(y)))
-    low, high = _VALUES[concern]
+    low, high = (1.0, math.inf) if concern == "l" else (0.0, 1.0)
     return {"range": [max(low, min(y) - room), min(high, max(y) + room)]}
-
-
-def _colour(weighed: WeighedWays, place: int) -> str:
-    return STRATEGY_COLOURS[weighed.ways[place].configuration.strategy]

@@ -1,7 +1,8 @@
 """The board of a comparison: two to nine pictures, and one cursor for k through all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from kanon.charts.layout import (
     PanelSize,
     starting_layout,
 )
-from kanon.charts.line_style import Look, looks_of
+from kanon.charts.line_style import looks_of
 from kanon.charts.panel_axes import Costs, PanelContext, k_range
 from kanon.charts.panels import KINDS, lines_named
 from kanon.charts.style import escaped, hide_axes, lay_out
@@ -146,22 +147,16 @@ def _head(scene: PanelContext, title: str, numeral: str) -> str:
     if not title:
         return numeral
     size = scene.size
-    about = escaped(KINDS[scene.panel.kind].axis(scene) + _part(scene), size.about)
+    number = len(scene.comparison.lines)
+    part = f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
+    about = escaped(KINDS[scene.panel.kind].axis(scene) + part, size.about)
     style = f"font-size:{size.small}px;color:#5B6570"
     return f"{numeral} {escaped(title, size.letters)}<br><span style='{style}'>{about}</span>"
 
 
-def _part(scene: PanelContext) -> str:
-    number = len(scene.comparison.lines)
-    return f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
-
-
 def _say(scene: PanelContext, sentence: str) -> None:
-    words, lines = escaped(sentence, 160).split(), [""]
-    for word in words:
-        if len(lines[-1]) + len(word) > min(34, scene.size.letters - 4):
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
+    wide = min(35, scene.size.letters - 3)
+    lines = wrap(escaped(sentence, 160), wide, break_long_words=False, break_on_hyphens=False)
     for kind in "xy":
         scene.axis(kind).update(visible=False, range=[0, 1], fixedrange=True)
     names = scene.axes
@@ -189,18 +184,13 @@ def _cursor(
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
         "columns": [_column(comparison, measure, at) for measure, at in shown.items()],
         "lines": [
-            {"name": line.title, **_look_told(looks[line.name])} for line in comparison.lines
+            {
+                "name": line.title,
+                **asdict(looks[line.name]),
+                "dash": looks[line.name].dash.replace("solid", "").replace("px", ""),
+            }
+            for line in comparison.lines
         ],
-    }
-
-
-def _look_told(look: Look) -> dict[str, Any]:
-    return {
-        "colour": look.colour,
-        "dash": "" if look.dash == "solid" else look.dash.replace("px", ""),
-        "marker": look.marker,
-        "filled": look.filled,
-        "width": look.width,
     }
 
 

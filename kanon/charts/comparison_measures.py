@@ -50,18 +50,13 @@ def column_of(measure: str) -> str:
     return "t_variational" if measure == T_CARD.name else measure
 
 
-def is_percent(card: Card) -> bool:
-    """Whether a measure runs from 0 to 100."""
-    return card.unit == "%"
-
-
 def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
     """The axis that a measure is drawn on: counts are logarithmic.
 
     >>> scale_of(L_CARD), scale_of(CLASSES)
     ('percent', 'log')
     """
-    if is_percent(card):
+    if card.unit == "%":
         return "percent"
     if card.unit in ("share", "0 to 1", "Cramér's V"):
         return "share"
@@ -95,7 +90,7 @@ def number_said(value: float, card: Card) -> str:
         return "–"
     if scale_of(card) == "share":
         return write_decimals(value, 3)
-    whole = not is_percent(card) and float(value).is_integer()
+    whole = card.unit != "%" and float(value).is_integer()
     return thin(value) if whole or value >= 1000 else write_decimals(value, 1)
 
 

@@ -40,16 +40,11 @@ def alteration_curve(
         "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
     }
     chosen = {
-        "type": "scatter",
-        "x": [k],
-        "y": [here],
+        **point_at(k, here, colour),
         "mode": "markers+text",
-        "marker": {"size": 12, "color": colour, "line": {"color": "white", "width": 2}},
         "text": [f"  k = {thin(k)}: {percent(here)}  "],
         "textposition": side,
         "textfont": {"size": 16, "color": INK},
-        "hoverinfo": "skip",
-        "cliponaxis": False,
     }
     cost = f"k = {thin(k)} and {escaped(also, 80)} cost" if also else f"k = {thin(k)} costs"
     return drawn(
@@ -75,6 +70,15 @@ def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
         mode, line["width"] = "lines+markers", 1
     dots = {"size": 7, "color": colour}
     return {"type": "scatter", "mode": mode, "line": line, "marker": dots, "cliponaxis": False}
+
+
+def point_at(k: int, here: float, colour: str) -> dict[str, Any]:
+    """A dot at the chosen k, with a white rim."""
+    marker = {"size": 12, "color": colour, "line": {"color": "white", "width": 2}}
+    return {
+        "type": "scatter", "mode": "markers", "x": [k], "y": [here], "marker": marker,
+        "hoverinfo": "skip", "cliponaxis": False,
+    }  # fmt: skip
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:

@@ -112,7 +112,10 @@ def _scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
     first = next((i for i, (_, rgb) in enumerate(given) if max(rgb) - min(rgb) > _GREY), len(given))
     lights = [_luminance(rgb) for _, rgb in given[first:]]
     if lights != sorted(lights, reverse=True):  # two ends
-        return [[at, _written(_standing_out(rgb, _ends(rgb)))] for at, rgb in given]
+        white = _NAMED["white"]
+        return [
+            [at, _written(_standing_out(rgb, _contrast(rgb, white) ** _LESS))] for at, rgb in given
+        ]
     greys = [[at, on_dark(_written(rgb))] for at, rgb in given[:first]]
     return greys + [[at, _written(_standing_out(rgb, _seen(rgb)))] for at, rgb in given[first:]]
 
@@ -121,10 +124,6 @@ def _seen(rgb: RGB) -> float:
     own = _contrast(rgb, _rgb(PAPER))
     dark = _luminance(rgb) < _luminance(_rgb(PAPER))
     return max(own, (MARK * (1 / own if dark else own)) ** 0.5)
-
-
-def _ends(rgb: RGB) -> float:
-    return _contrast(rgb, _NAMED["white"]) ** _LESS
 
 
 # --- a colour -------------------------------------------------------------------------------

@@ -19,25 +19,16 @@ _ROW_HEIGHT = 210
 _OPEN = "#9AA3AB"
 
 
-def _shown(comparison: Comparison) -> list[str]:
-    return comparison.in_points
-
-
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
     """Which of two lines is better at k and by how much, a sentence for each criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
-    cards = {name: comparison.card(name) for name in _shown(comparison)}
-    return [
-        f"{card.title}: "
-        + _verdict(
-            comparison.difference(name, first, second),
-            titles[first],
-            titles[second],
-            k,
-            "percentage points" if card.unit == "%" else "hundredths",
-        )
-        for name, card in cards.items()
-    ]
+    said = []
+    for name in comparison.in_points:
+        card, found = comparison.card(name), comparison.difference(name, first, second)
+        unit = "percentage points" if card.unit == "%" else "hundredths"
+        verdict = _verdict(found, titles[first], titles[second], k, unit)
+        said.append(f"{card.title}: {verdict}")
+    return said
 
 
 def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> str:
@@ -63,7 +54,7 @@ def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> s
 
 def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
     """The first of two lines minus the second over k, a panel per criterion, on one scale."""
-    names = _shown(comparison)
+    names = comparison.in_points
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)
     cards = [comparison.card(name) for name in names]
@@ -75,7 +66,8 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
     lay_out(figure, escaped(finding, longest=120), 90 + _ROW_HEIGHT * rows)
     found = [comparison.difference(name, first, second) for name in names]
     reach = 1.05 * max(1.0, *(_reach(each) for each in found))
-    k_axis(figure, comparison.n_records, _ticks(comparison.n_records))
+    n = comparison.n_records
+    k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
     lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
     figure.update_xaxes(title="", range=[lowest, most])
     figure.update_xaxes(title="k (log scale)", row=rows)
@@ -123,28 +115,13 @@ def _signed(value: float) -> str:
     return text if text == "0.0" else f"{'−' if value < 0 else '+'}{text}"
 
 
-def _ticks(largest: int) -> list[int]:
-    """Few ticks: the panels are narrow."""
-    return [2, *(10**power for power in range(1, 10) if 10**power <= largest)]
-
-
 def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
     """The numbers behind the chart: a row per criterion and k."""
     parts = []
-    for name in _shown(comparison):
+    for name in comparison.in_points:
         found = comparison.difference(name, first, second)
         bands = {} if found.low is None else {"low": found.low, "high": found.high}
-        parts.append(
-            pd.DataFrame(
-                {
-                    "criterion": name,
-                    "first": first,
-                    "second": second,
-                    "k": found.ks,
-                    "difference": found.values,
-                    **bands,
-                    "ahead": [found.ahead(k) for k in found.ks],
-                }
-            )
-        )
+        which = {"criterion": name, "first": first, "second": second, "k": found.ks}
+        ahead = [found.ahead(k) for k in found.ks]
+        parts.append(pd.DataFrame({**which, "difference": found.values, **bands, "ahead": ahead}))
     return pd.concat(parts, ignore_index=True)

@@ -12,16 +12,7 @@ from kanon.base.formatting import counted, percent
 from kanon.base.kinds import numbers
 from kanon.charts.figure import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
-from kanon.charts.style import (
-    GRID,
-    HEADING,
-    INK,
-    LABEL,
-    TITLE_ON_TOP,
-    axis_number,
-    escaped,
-    translucent,
-)
+from kanon.charts.style import HEADING, LABEL, TITLE_ON_TOP, axis_number, escaped, translucent
 from kanon.measures.distribution_change import Distribution
 
 _BETWEEN = 0.06  # the space between two panels, of the width
@@ -95,8 +86,10 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
 def distribution_large(found: Distribution, title: str) -> go.Figure:
     """One column in a chart of its own."""
     data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
-    named = {"text": "share of the records", "font": HEADING}
-    axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}
+    axes = {
+        "xaxis": {**x, "automargin": True},
+        "yaxis": {**y, "title": "share of the records"},
+    }
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}
     return _figure(data, title, _LARGE_HEIGHT, margin, axes)
 
@@ -113,8 +106,9 @@ def _figure(
         "y": 1 + (margin["t"] - 58) / (height - margin["t"] - margin["b"]),
     }  # fmt: skip
     return drawn(
-        data, title, height, {}, {}, **axes, margin=margin, hovermode="x", showlegend=True,
-        legend=legend, barmode="group", bargap=0.2, bargroupgap=0, **TITLE_ON_TOP,
+        data, title, height, axes.pop("xaxis"), axes.pop("yaxis"), **axes, margin=margin,
+        hovermode="x", showlegend=True, legend=legend, barmode="group", bargap=0.2, bargroupgap=0,
+        **TITLE_ON_TOP,
     )  # fmt: skip
 
 
@@ -160,15 +154,11 @@ def _drawn(
             }
         )  # fmt: skip
     most = max([float(before.max(initial=0)), float(after.max(initial=0)), 0.5])
-    font = {"tickfont": LABEL, "linecolor": INK, "zeroline": False}
     x = {
-        **font, "range": [-0.6, len(labels) - 0.4], "fixedrange": True, "ticks": "outside",
-        "gridcolor": GRID, "anchor": f"y{look.number}", **_ticks(one, edges, labels, look),
+        "range": [-0.6, len(labels) - 0.4], "fixedrange": True, "anchor": f"y{look.number}",
+        **_ticks(one, edges, labels, look),
     }  # fmt: skip
-    y = {
-        **font, "range": [0, 1.08 * most], "ticksuffix": " %", "gridcolor": GRID,
-        "ticks": "outside", "anchor": f"x{look.number}",
-    }  # fmt: skip
+    y = {"range": [0, 1.08 * most], "ticksuffix": " %", "anchor": f"x{look.number}"}
     return traces, x, y
 
 

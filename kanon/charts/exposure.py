@@ -79,21 +79,20 @@ def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.
     """Which columns single people out; see :func:`singling_out_table`."""
     falls = singling_out_table(unique_without, seen)
     fewer = falls[f"fewer unique {seen.of}"]
-    figure = go.Figure()
     names = [escaped(name, 24) for name in falls["without column"]]
-    figure.add_bar(
-        x=fewer,
-        y=list(range(len(names))),
-        orientation="h",
-        marker_color=ROLE_COLOURS["quasi-identifier"],
-        hovertemplate=f"Without it, %{{x:,}} fewer {seen.of} are unique<extra></extra>",
-    )
     most = max(1, fewer.max())
     alike = int((fewer == most).sum())
     title = f"{names[-1]} singles people out most" if alike == 1 else "No column stands out"
     if 1 < alike < len(names):
         title = f"{first_named(names[-alike:][::-1])} single people out most"
-    lay_out_bars(figure, title, names, left=150)
+    figure = lay_out_bars(
+        title,
+        names,
+        left=150,
+        x=fewer,
+        marker_color=ROLE_COLOURS["quasi-identifier"],
+        hovertemplate=f"Without it, %{{x:,}} fewer {seen.of} are unique<extra></extra>",
+    )
     return figure.update_xaxes(title=f"Fewer unique {seen.of} without it", range=[0, 1.05 * most])
 
 
@@ -137,11 +136,16 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
     singled_out, percentage = _counted(found)
     given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
     names = [escaped(name, 20) for name in table["column"]]
-    figure = go.Figure()
-    figure.add_bar(
+    most = table[percentage].max() if names else 1
+    first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
+    title = "No column singles out enough"
+    if names:
+        title = f"{first_named(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
+    figure = lay_out_bars(
+        title,
+        names,
+        left=140,
         x=table[percentage],
-        y=list(range(len(names))),
-        orientation="h",
         marker_color=[ROLE_COLOURS[role.value] for role in given],
         text=[  # the role in words, too
             f"{percent(share)}, {role.value}"
@@ -151,12 +155,6 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
         hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
         f"%{{customdata[1]:,}} {found.of} fewer<extra></extra>",
     )
-    most = table[percentage].max() if names else 1
-    first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
-    title = "No column singles out enough"
-    if names:
-        title = f"{first_named(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
-    lay_out_bars(figure, title, names, left=140)
     return figure.update_xaxes(
         title=f"{found.of.capitalize()} that a set would not single out without it, at most, "
         "% of all",

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.figure import drawn
+from kanon.charts.lesson_look import lines_between
 from kanon.charts.style import INK, SCALE, STAR, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
 from kanon.experiments.exploration import Assessment, Exploration, ranks
@@ -58,11 +59,10 @@ def lattice_chart(
     few = len(pairs) < 400
     edges = _path(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)
     data = _nodes(explored, found, x, y, colouring, size)
-    data.append(_rings(explored.minimal, at, size))
-    lines, labels = walk_traces(
-        explored, walks, step, at, _scale(explored), _marked(explored, size, chosen)
-    )
-    data += [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
+    data += [
+        _rings(explored.minimal, at, size),
+        *_walks_and_marks(explored, walks, step, at, size, chosen),
+    ]
     return _finished(data, explored, _finding(explored), colouring, _HIGH, edges)
 
 
@@ -89,10 +89,7 @@ def heights_chart(
     listed = sorted(wanted)
     x, y = _places(explored, listed)
     at = dict(zip(listed, zip(x.tolist(), y.tolist(), strict=True), strict=True))
-    lines, labels = walk_traces(
-        explored, walks, step, at, _scale(explored), _marked(explored, 9, chosen)
-    )
-    data = [bars, *lines, *_marks(explored, at, 9, chosen), *labels, _counts(explored)]
+    data = [bars, *_walks_and_marks(explored, walks, step, at, 9, chosen)]
     figure = _finished(data, explored, _finding(explored), None, _HIGH)
     figure.update_layout(
         coloraxis={
@@ -238,6 +235,8 @@ def _nodes(
         (~found.satisfying, "does not satisfy", "x", 0.8 * size, _NO),
         (found.satisfying, "satisfies", "circle", size, _YES),
     )
+    reached = np.log10(np.maximum(found.reached, 1))
+    colours = found.loss if colouring == "loss" else reached
     data = []
     for chosen, name, symbol, wide, plain in kinds:
         # The lightest colours of a scale are seen by their rims.
@@ -246,7 +245,7 @@ def _nodes(
         if colouring == "satisfying":
             marker["color"] = plain
         else:
-            marker["color"], marker["coloraxis"] = _coloured(found, colouring)[chosen], "coloraxis"
+            marker["color"], marker["coloraxis"] = colours[chosen], "coloraxis"
         data.append(
             {
                 "type": "scatter", "mode": "markers", "name": name, "marker": marker,
@@ -256,10 +255,6 @@ def _nodes(
             }
         )  # fmt: skip
     return data
-
-
-def _coloured(found: Assessment, colouring: Colouring) -> np.ndarray:
-    return found.loss if colouring == "loss" else np.log10(np.maximum(found.reached, 1))
 
 
 def _hovers(explored: Exploration, found: Assessment) -> list[str]:
@@ -305,7 +300,8 @@ def _marks(
     if chosen is not None and chosen in at:
         beside = [pair for node in at for pair in ((chosen, node), (node, chosen))
                   if sum(abs(a - b) for a, b in zip(*pair, strict=True)) == 1]  # fmt: skip
-        data.append(_few_edges(beside, at))
+        edges = lines_between(beside, at, INK, 1.2, "solid")
+        data.append({**edges, "name": "edges of the chosen"})
     if explored.least is not None and explored.least in at:
         x, y = at[explored.least]
         star = {"symbol": "star", "size": size + 9, "color": STAR,
@@ -319,30 +315,26 @@ def _marks(
     return data
 
 
-def _marked(explored: Exploration, size: float, chosen: Node | None) -> dict[Node, float]:
-    marked = {} if explored.least is None else {explored.least: size + 9}
-    return marked if chosen is None else {**marked, chosen: size + 22}
-
-
-def _scale(explored: Exploration) -> tuple[float, float]:
+def _walks_and_marks(
+    explored: Exploration,
+    walks: Sequence[str],
+    step: int | None,
+    at: Mapping[Node, tuple[float, float]],
+    size: float,
+    chosen: Node | None,
+) -> list[dict[str, Any]]:
     left, right = _across(explored)
-    return _NARROW / (right - left), (_HIGH - _ABOVE) / len(explored.per_height)
+    scale = _NARROW / (right - left), (_HIGH - _ABOVE) / len(explored.per_height)
+    marked = {} if explored.least is None else {explored.least: size + 9}
+    if chosen is not None:
+        marked[chosen] = size + 22
+    lines, labels = walk_traces(explored, walks, step, at, scale, marked)
+    return [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
 
 
 def _across(explored: Exploration) -> tuple[float, float]:
     half = max(explored.per_height) / 2
     return -half * 1.02 - 0.5, half * 1.18 + 0.6
-
-
-def _few_edges(
-    pairs: Sequence[tuple[Node, Node]], at: Mapping[Node, tuple[float, float]]
-) -> dict[str, Any]:
-    x, y = ([each for low, high in pairs for each in (at[low][i], at[high][i], None)]
-            for i in (0, 1))  # fmt: skip
-    return {
-        "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
-        "line": {"color": INK, "width": 1.2}, "showlegend": False, "name": "edges of the chosen",
-    }  # fmt: skip
 
 
 def _counts(explored: Exploration) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def picture_of(
         return regions_chart(seen, axes, room, after, settled=seen is not step)
     if isinstance(seen.detail, NodeView):
         return lattice_so_far(lesson, position, room)
-    if _meet(step):
+    if getattr(step.detail, "met", None):
         return merge_chart(lesson, step, room, before)
     return standing_chart(lesson, step, room)
 
@@ -58,7 +58,7 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
                 for node, (satisfies, was_counted) in sorted(known.items())
             ]
         )  # fmt: skip
-    if _meet(step):
+    if getattr(step.detail, "met", None):
         return _climbed(lesson, step)
     return pd.DataFrame(
         [
@@ -83,12 +83,8 @@ def _climbed(lesson: Lesson, step: Step) -> pd.DataFrame:
             node = held.nodes[j]
             while node != top:
                 above = int(tree.parent[node])
-                rows.append(
-                    {
-                        "class": held.label, "column": name, "from": tree.labels[node],
-                        "to": tree.labels[above], "cost per record": lesson.paid(j, node, above),
-                    }
-                )  # fmt: skip
+                ends = tree.labels[node], tree.labels[above]
+                rows.append((held.label, name, *ends, lesson.paid(j, node, above)))
                 node = above
     return pd.DataFrame(rows, columns=["class", "column", "from", "to", "cost per record"])
 
@@ -100,7 +96,3 @@ def _seen(lesson: Lesson, position: int) -> Step:
         return step
     kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, NodeView)]
     return kept[-1] if kept else step
-
-
-def _meet(step: Step) -> bool:
-    return getattr(step.detail, "met", None) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -43,15 +43,16 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     per_height = nodes_per_height(trees)
     size = sum(per_height)
     # Of a lattice with more nodes than can be told apart, those that were looked at.
-    nodes = _every_node(tops) if size <= DRAWN else sorted(known)
+    every = product(*(range(top + 1) for top in tops))
+    nodes = list(every) if size <= DRAWN else sorted(known)
     at: dict[Any, tuple[float, float]] = {
         node: (rank - (per_height[sum(node)] - 1) / 2, float(sum(node)))
         for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
     }
     last = looks[-1]
     by_height = any(getattr(each.detail, "heights", None) for each in lesson.steps)
-    frame = _Frame.of(room, max(per_height), len(per_height), by_height)
-    steps, names = _labels(frame.scale, room.letters, at, known, last)
+    scale, height, margin, legend = _frame(room, max(per_height), len(per_height), by_height)
+    steps, names = _labels(scale, room.letters, at, known, last)
     data = [
         lines_between(edges_between(nodes), at, EDGE, 1, "solid"),
         _walk(last.walk, at, steps, room.letters),
@@ -70,49 +71,42 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     seen = sum(looked_at for _, looked_at in known.values())
     title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
     interval = {} if last.heights is None else _interval(last.heights, sum(last.node))
-    legend = {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
-              "itemsizing": "constant", **frame.legend}  # fmt: skip
+    legend |= {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
+               "itemsizing": "constant"}  # fmt: skip
     figure = drawn(
-        data, title, frame.height,
-        x={"visible": False, "range": frame.scale.x, "fixedrange": True},
-        y={"title": "Height: the sum of the levels", "range": frame.scale.y,
+        data, title, height,
+        x={"visible": False, "range": scale.x, "fixedrange": True},
+        y={"title": "Height: the sum of the levels", "range": scale.y,
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},
-        hovermode="closest", showlegend=True, legend=legend, dragmode=False, margin=frame.margin,
+        hovermode="closest", showlegend=True, legend=legend, dragmode=False, margin=margin,
         **interval,
     )  # fmt: skip
     return in_room(figure, room)
 
 
-@dataclass(frozen=True)
-class _Frame:
+def _frame(
+    room: Room, widest: int, rows: int, by_height: bool
+) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
     """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""
-
-    scale: Scale
-    height: int
-    margin: Mapping[str, float]
-    legend: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, room: Room, widest: int, rows: int, by_height: bool) -> _Frame:
-        longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
-        left, top = 4.2 * room.letters, 38
-        right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
-        legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
-        if room.height:
-            height, below = round(room.height), 10
-            legend["x"] = 1 + right / (room.width - left - right - longest)
-            right += longest
-        else:
-            in_a_row = max(int((room.width - left) // longest), 1)
-            below = 20 + 22 * math.ceil(len(_LEGEND) / in_a_row)
-            height = 400 + below
-            legend = {"orientation": "h", "x": 0, "y": -8 / (height - top - below),
-                      "yanchor": "top", "entrywidth": longest - 40,
-                      "entrywidthmode": "pixels"}  # fmt: skip
-        half = widest / 2 + 0.3
-        box = Box(left, top, room.width - right, height - below)
-        margin = {"l": left, "r": right, "t": top, "b": below}
-        return cls(Scale((-half, half), (-0.5, rows - 0.5), box), height, margin, legend)
+    longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
+    left, top = 4.2 * room.letters, 38
+    right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
+    legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
+    if room.height:
+        height, below = round(room.height), 10
+        legend["x"] = 1 + right / (room.width - left - right - longest)
+        right += longest
+    else:
+        in_a_row = max(int((room.width - left) // longest), 1)
+        below = 20 + 22 * math.ceil(len(_LEGEND) / in_a_row)
+        height = 400 + below
+        legend = {"orientation": "h", "x": 0, "y": -8 / (height - top - below),
+                  "yanchor": "top", "entrywidth": longest - 40,
+                  "entrywidthmode": "pixels"}  # fmt: skip
+    half = widest / 2 + 0.3
+    box = Box(left, top, room.width - right, height - below)
+    margin = {"l": left, "r": right, "t": top, "b": below}
+    return Scale((-half, half), (-0.5, rows - 0.5), box), height, margin, legend
 
 
 def _labels(
@@ -152,13 +146,6 @@ def _labels(
         dots,
     )
     return found[n:0:-1], dict(zip(order, [found[0], *found[n + 1 :]], strict=True))
-
-
-def _every_node(tops: Node) -> list[Node]:
-    found: list[Node] = [()]
-    for top in tops:
-        found = [(*node, level) for node in found for level in range(top + 1)]
-    return found
 
 
 class _Look(NamedTuple):

@@ -75,9 +75,7 @@ def in_room(figure: go.Figure, room: Room) -> go.Figure:
     return go.Figure(found)
 
 
-_TITLE_LETTERS = (
-    36  # so many letters of a title fit beside another picture in a window of 1024 pixels
-)
+_TITLE_LETTERS = 36  # so many of a title fit beside another picture in a window of 1024 pixels
 _TITLE_LINE = 22  # the height of a line of the title, in pixels
 
 

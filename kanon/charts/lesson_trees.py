@@ -27,7 +27,7 @@ from kanon.charts.lesson_look import (
 )
 from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
-from kanon.teaching.lesson import ClassState, Lesson, Step, written
+from kanon.teaching.lesson import Lesson, Step, written
 
 _WHOLE = 8  # a hierarchy with more leaves is drawn as the paths of the values alone
 
@@ -39,35 +39,19 @@ _FEW = 6  # so few lines stand further apart
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """The two that a step joins, in the hierarchies: two classes, or a cluster and a record."""
+    """The two that a step joins: a small tree per quasi-identifier, and where they meet in it."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("nobody meets in this step")
     one, other = met
-    return meeting_chart(lesson, one, other, room, numbers)
-
-
-def meeting_chart(
-    lesson: Lesson,
-    one: ClassState,
-    other: ClassState,
-    room: Room = PAGE,
-    numbers: Sequence[int] = (),
-) -> go.Figure:
-    """A small tree per quasi-identifier: the values of two classes, and where they meet."""
     colours = [
         class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
         for held in (one, other)
     ]
-    met = [
-        tree.lca(*pair)
-        for tree, *pair in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True)
-    ]
     title = f"Where do “{escaped(one.label, 20)}” and “{escaped(other.label, 20)}” meet?"
     shown = []
-    for tree, a, b, top in zip(
-        lesson.task.classes.hierarchies, one.nodes, other.nodes, met, strict=True
-    ):
+    for tree, a, b in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True):
+        top = tree.lca(a, b)
         ways = [
             (_way(tree, a, top), colours[0], "solid"),
             (_way(tree, b, top), colours[1], "8px,3px"),
@@ -367,16 +351,8 @@ class _Drawing:
             )
 
         labels = [label(node) for node in nodes]
-        found = placed(
-            [
-                *labels[:n_marked],
-                *map(cost, told, costs),
-                *labels[n_marked:],
-            ],
-            self.letters,
-            self.cell,
-            [self.name, *dots],
-        )
+        every = [*labels[:n_marked], *map(cost, told, costs), *labels[n_marked:]]
+        found = placed(every, self.letters, self.cell, [self.name, *dots])
         after = n_marked + len(told)
         of_nodes = [*found[:n_marked], *found[after:]]
         return found[n_marked:after], dict(zip(nodes, of_nodes, strict=True))

@@ -53,45 +53,28 @@ def cost_hovers(
 ) -> Texts:
     """What each cell says under the pointer: how its cost adds up to the common ancestor."""
     ancestors = tree.common_ancestors(matrix.nodes).tolist()
-    texts = [_row_said(_path_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
-    if sum(_sent(row) for row in texts) <= _TEXTS / pictures:
+
+    def said(say: Callable[[int, int], str]) -> list[list[str]]:
+        texts = []
+        for row, columns in enumerate(ancestors):
+            # All columns with the same ancestor say the same: they are few.
+            own = {high: say(row, columns.index(high)) for high in set(columns)}
+            texts.append([own[high] for high in columns])
         return texts
-    return [_row_said(_cost_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
 
+    def path(row: int, column: int) -> str:
+        text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
+        lines = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
+        return ":<br>".join(lines.rsplit(": ", 1))  # short lines, which no side of the chart cuts
 
-def _row_said(
-    say: Callable[[Hierarchy, np.ndarray, CostMatrix, int, int, int], str],
-    tree: Hierarchy,
-    weights: np.ndarray,
-    matrix: CostMatrix,
-    row: int,
-    columns: list[int],
-) -> list[str]:
-    """The texts of a row. All columns with the same ancestor say the same: they are few."""
-    said = {
-        high: say(tree, weights, matrix, row, columns.index(high), high) for high in set(columns)
-    }
-    return [said[high] for high in columns]
+    def cost(row: int, column: int) -> str:
+        label = escaped(tree.labels[ancestors[row][column]], _HOVERED)
+        return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
 
-
-def _path_said(
-    tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, row: int, column: int, high: int
-) -> str:
-    text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
-    said = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
-    return ":<br>".join(said.rsplit(": ", 1))  # short lines, which no side of the chart cuts
-
-
-def _cost_said(
-    tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, row: int, column: int, high: int
-) -> str:
-    label = escaped(tree.labels[high], _HOVERED)
-    return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
-
-
-def _sent(texts: Sequence[str]) -> int:
-    """How many bytes some texts take in the JSON of a figure, which writes → as six."""
-    return len(json.dumps(texts))
+    texts = said(path)
+    if sum(len(json.dumps(row)) for row in texts) <= _TEXTS / pictures:  # → is six bytes in JSON
+        return texts
+    return said(cost)
 
 
 def difference_hovers(

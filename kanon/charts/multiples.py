@@ -8,7 +8,6 @@ from plotly.subplots import make_subplots
 
 from kanon.charts.comparison_measures import (
     hover_number,
-    is_percent,
     measures_of,
     round_for_hover,
     scale_of,
@@ -87,13 +86,10 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
         ticktext=[tick_said(tick, 10**5) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
-    if is_percent(card):
-        most = max(103.0, 1.05 * float(np.nanmax(found, initial=0.0)))
-        figure.update_yaxes(range=[0, most], dtick=50, ticksuffix=" ", tickfont={"size": 12})
-    elif scale_of(card) != "log":
-        figure.update_yaxes(rangemode="tozero", nticks=4, ticksuffix=" ", tickfont={"size": 12})
-    else:
-        figure.update_yaxes(type="log", ticksuffix=" ", tickfont={"size": 12}, dtick=1)
+    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(found, initial=0.0)))
+    axes = {"percent": {"range": [0, most], "dtick": 50}, "log": {"type": "log", "dtick": 1}}
+    axis = axes.get(scale, {"rangemode": "tozero", "nticks": 4})
+    figure.update_yaxes(**axis, ticksuffix=" ", tickfont={"size": 12})
     if k is not None:
         figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"})
     for place in range(len(lines), rows * columns):

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.charts.comparison_measures import is_percent, scale_of
+from kanon.charts.comparison_measures import scale_of
 from kanon.charts.layout import SIZES, Panel, PanelSize
 from kanon.charts.line_style import Look
 from kanon.charts.style import axes_at, axis_number
@@ -95,33 +95,29 @@ def tick_said(tick: int, largest: int) -> str:
 def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float]:
     """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
     most = float(np.nanmax(values, initial=0.0))
-    if is_percent(card):  # some can exceed 100 %
+    scale = scale_of(card)
+    if scale == "percent":  # some can exceed 100 %
         most = round(most, 6)
         ends = PERCENT_RANGE if most <= 100 else [0.0, 1.05 * most]
-        step = 25 if most <= 100 else None
-        scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)
-        return ends
-    if card.unit == "0 to 1":  # beside percentages, as high as they
+        more: dict[str, Any] = {"dtick": 25 if most <= 100 else None}
+    elif card.unit == "0 to 1":  # beside percentages, as high as they
         ends = [end / 100 for end in PERCENT_RANGE]
-        scene.axis("y").update(range=ends, dtick=0.25, ticksuffix=" ", fixedrange=True)
-        return ends
-    if scale_of(card) != "log":
+        more = {"dtick": 0.25}
+    elif scale != "log":
         ends = [0.0, 1.08 * most or 1.0]
-        scene.axis("y").update(range=ends, nticks=5, ticksuffix=" ", fixedrange=True)
-        return ends
-    ends = k_range(scene.comparison)
-    if card.name != "min_k":
-        ends = log_range(float(np.nanmin(values)), float(np.nanmax(values)))
-    n_records = scene.comparison.n_records
-    beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
-    ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
-             if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
-    scene.axis("y").update(
-        type="log", range=ends, fixedrange=True, tickvals=ticks,
-        ticktext=[thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
-                  for tick in ticks],
-        ticksuffix=" ",
-    )  # fmt: skip
+        more = {"nticks": 5}
+    else:
+        ends = k_range(scene.comparison)
+        if card.name != "min_k":
+            ends = log_range(float(np.nanmin(values)), most)
+        n_records = scene.comparison.n_records
+        beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
+        ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
+                 if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
+        said = [thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
+                for tick in ticks]  # fmt: skip
+        more = {"type": "log", "tickvals": ticks, "ticktext": said}
+    scene.axis("y").update(range=ends, ticksuffix=" ", fixedrange=True, **more)
     return ends
 
 

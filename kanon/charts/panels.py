@@ -316,7 +316,7 @@ class ClassesPanel:
     def head(self, scene: PanelContext) -> str:
         """What is on the axes."""
         if not self._has_sizes(scene):
-            return self._instead().head(_about(scene, CLASSES.name))
+            return CurvePanel().head(_about(scene, CLASSES.name))
         return CLASS_SIZES
 
     def axis(self, scene: PanelContext) -> str:
@@ -333,13 +333,10 @@ class ClassesPanel:
         runs = [run for line in scene.comparison.lines for run in line.runs.values()]
         return all(run.class_sizes is not None for run in runs)
 
-    def _instead(self) -> CurvePanel:
-        return CurvePanel()
-
     def draw(self, scene: PanelContext) -> dict[str, Any]:
         """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
-            return self._instead().draw(_about(scene, CLASSES.name))
+            return CurvePanel().draw(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)
         ends = log_range(1, edges[-1])
         ticks = k_ticks(edges[-1])
@@ -369,7 +366,7 @@ class ClassesPanel:
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """A row per configuration, k and class size."""
         if not self._has_sizes(scene):
-            return self._instead().table(_about(scene, CLASSES.name))
+            return CurvePanel().table(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)
         comparison = scene.comparison
         index = pd.MultiIndex.from_product(
@@ -427,15 +424,7 @@ def _trace(scene: PanelContext, **given: Any) -> dict[str, Any]:
 
 def _rounded(values: np.ndarray) -> list[Any]:
     """Places on a drawing: two decimals are finer than a pixel. None where there is no number."""
-    if not np.isnan(values).any():
-        return values.round(2).tolist()
-    return [_or_none(one) for one in values.round(2).tolist()]
-
-
-def _or_none(one: Any) -> Any:
-    if isinstance(one, list):
-        return [_or_none(each) for each in one]
-    return None if math.isnan(one) else one
+    return np.where(np.isnan(values), None, values.round(2)).tolist()
 
 
 def _here_and_there(size: int, place: int, lines: int) -> list[int]:

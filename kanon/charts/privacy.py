@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import Counted, counted, percent, thin
-from kanon.charts.curves import FEW, steps
+from kanon.charts.curves import FEW, point_at, steps
 from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import (
     BLUE,
@@ -59,15 +59,6 @@ def level_chart(
         "customdata": [text[row] for row in rows],
         "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
     }
-    chosen = {
-        "type": "scatter",
-        "x": [k],
-        "y": [here],
-        "mode": "markers",
-        "marker": {"size": 12, "color": _SENSITIVE, "line": {"color": "white", "width": 2}},
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-    }
     shapes, notes = [upright_line(k)], []
     if best is not None:
         limit = {"color": GREY, "width": 1.5, "dash": "dash"}
@@ -77,7 +68,7 @@ def level_chart(
         said = f"whole table: {rounded(best, up=False)}"
         notes.append({**place, "text": said, "showarrow": False, "font": {"color": INK}})
     return drawn(
-        [line, chosen],
+        [line, point_at(k, here, _SENSITIVE)],
         title,
         260,
         k_layout(largest, _TICKS if largest > FEW else K_TICKS, of),

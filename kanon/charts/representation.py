@@ -92,6 +92,7 @@ def representation_chart(
     labels = escaped_apart(shown.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]
     font = 14 if n_columns <= _WRITTEN else 12
+    scale = plotly.colors.get_colorscale(SCALE)
     figure = go.Figure(
         go.Heatmap(
             z=shown.entries,
@@ -104,7 +105,7 @@ def representation_chart(
             ],
             hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{customdata[2]:.3f}"
             "<extra></extra>",
-            colorscale=_colours(),
+            colorscale=[[0, _EMPTY], *([max(1e-6, at), colour] for at, colour in scale)],
             zmin=0,
             zmax=1,
             xgap=1,
@@ -157,11 +158,6 @@ def representation_chart(
         figure.add_shape(
             type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": INK, "width": 2}
         )
-    _kinds(figure, shown)
-    return figure
-
-
-def _kinds(figure: go.Figure, shown: ShownPart) -> None:
     sides = [(-0.5, "values")] if shown.n_leaves else []
     if shown.n_leaves < len(shown.labels):
         sides.append((shown.n_leaves - 0.5, "groups"))
@@ -170,6 +166,7 @@ def _kinds(figure: go.Figure, shown: ShownPart) -> None:
             x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
             showarrow=False, font=HEADING,
         )  # fmt: skip
+    return figure
 
 
 def _number(value: float) -> str:
@@ -177,8 +174,3 @@ def _number(value: float) -> str:
     if value in (0.0, 1.0):
         return f"{value:.0f}"
     return f"{min(max(value, 0.01), 0.99):.2f}"
-
-
-def _colours() -> list[list[object]]:
-    steps = plotly.colors.get_colorscale(SCALE)
-    return [[0, _EMPTY], *([max(1e-6, at), colour] for at, colour in steps)]

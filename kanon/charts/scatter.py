@@ -16,6 +16,7 @@ from kanon.charts.comparison_measures import (
     short_title,
     titled,
 )
+from kanon.charts.labels import Box
 from kanon.charts.line_style import Look, looks_of
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison, hundredfold
@@ -157,7 +158,7 @@ def _sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
     >>> _sides(np.array([10.0] * 9), np.array([10.0] * 9), ["A"] * 9).count("")
     5
     """
-    taken = [(a - 6, a + 6, b - 6, b + 6) for a, b in zip(x, y, strict=True)]
+    taken = [Box(a - 6, b - 6, a + 6, b + 6) for a, b in zip(x, y, strict=True)]
     found = []
     for place, (a, b, title) in enumerate(zip(x, y, titles, strict=True)):
         others = taken[:place] + taken[place + 1 :]
@@ -167,21 +168,15 @@ def _sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
             ("top left", a - 6 - wide, b + 3), ("bottom left", a - 6 - wide, b - 19),
             ("middle right", a + 9, b - 8), ("middle left", a - 9 - wide, b - 8),
         ):  # fmt: skip
-            own = (left, left + wide, low, low + 16)
-            inside = left >= -40 and own[1] <= _WIDE + 20
-            if inside and all(_apart(own, one) for one in others):
+            own = Box(left, low, left + wide, low + 16)
+            inside = left >= -40 and own.right <= _WIDE + 20
+            if inside and not any(own.meets(one) for one in others):
                 taken.append(own)
                 found.append(side)
                 break
         else:
             found.append("")
     return found
-
-
-def _apart(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether two boxes (left, right, low, high) share no pixel."""
-    across = one[1] <= other[0] or other[1] <= one[0]
-    return across or one[3] <= other[2] or other[3] <= one[2]
 
 
 def _pixels(values: np.ndarray, ends: Sequence[float], percent: bool, length: float) -> np.ndarray:

@@ -221,8 +221,9 @@ def over_columns_chart(found: Searches) -> go.Figure:
 
 def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) -> go.Figure:
     figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
+    wide = (1 - space * (len(heads) - 1)) / len(heads)
     for head in figure.layout.annotations:
-        head.update(font=_HEAD, xanchor="left", x=head.x - _width(heads, space) / 2)
+        head.update(font=_HEAD, xanchor="left", x=head.x - wide / 2)
     lay_out(figure, title, _HEIGHT)
     figure.update_layout(title={"yref": "container", "yanchor": "top", "y": 1 - 8 / _HEIGHT})
     figure.update_xaxes(tickfont={"size": 13}, tickangle=0)
@@ -235,10 +236,6 @@ def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) ->
     return figure.update_layout(
         showlegend=True, legend=legend, margin=margin, hovermode="x unified"
     )
-
-
-def _width(heads: Sequence[str], space: float) -> float:
-    return (1 - space * (len(heads) - 1)) / len(heads)
 
 
 def _line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:

@@ -218,8 +218,9 @@ def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, A
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
-def lay_out_bars(figure: go.Figure, title: str, names: Sequence[str], left: int) -> go.Figure:
-    """Lay out bars that lie upon each other, with names in so many pixels beside them."""
+def lay_out_bars(title: str, names: Sequence[str], left: int, **bars: Any) -> go.Figure:
+    """Bars that lie upon each other, with names in so many pixels beside them."""
+    figure = go.Figure().add_bar(y=list(range(len(names))), orientation="h", **bars)
     lay_out(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
     figure.update_layout(hovermode="closest", margin={"l": left})
     return figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)

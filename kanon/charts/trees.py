@@ -3,7 +3,7 @@
 Places and texts alone; whoever shows them makes SVG of them, and escapes the texts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     def place(node: int) -> float:
         """Give a node its place, after all that lies below it; returns its height."""
         nonlocal line
-        x, below = _x(int(depth[node]), step), tree.children[node]
+        x, below = 6 + int(depth[node]) * step, tree.children[node]
         shown = below if depth[node] < deepest else ()
         cut = shown[: rows - 1] if len(shown) > rows else shown
         label = on_one_line(tree.labels[node])
@@ -77,20 +77,19 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
             line += 1
         if len(cut) < len(shown):
             said = f"… {counted(len(shown) - len(cut), 'other')}"
-            left_out.append(
-                Spot(_x(int(depth[node]) + 1, step), _LINE * (line + 0.7), said, said, None)
-            )
+            left_out.append(Spot(x + step, _LINE * (line + 0.7), said, said, None))
             line += 1
         # What has no line to its right may go on to the edge of the page.
         most = room if cut else int((_WIDTH - x - 10) / _CHARACTER)
-        spots[node] = Spot(x, y, _shortened(label, most), label, None)
+        text = label if len(label) <= most else f"{label[: max(most - 1, 1)]}…"
+        spots[node] = Spot(x, y, text, label, None)
         return y
 
     place(tree.root)
-    joined = [
-        Spot(spot.x, spot.y, spot.text, spot.whole, _above(tree, node, spots))
-        for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y))
-    ]
+    joined = []
+    for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y)):
+        above = spots.get(int(tree.parent[node]))  # the root has none
+        joined.append(replace(spot, above=(above.x, above.y) if above else None))
     complete = len(spots) == tree.n_nodes
     return TreeDrawing(_WIDTH, _LINE * line + 6, (*joined, *left_out), complete)
 
@@ -98,9 +97,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
 def _deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
     """The largest depth at which a drawing still has room for its lines; 1 at least, if any."""
     inner = tree.leaves_covered > 1
-    has_children = np.zeros(tree.n_nodes, dtype=bool)
-    has_children[tree.parent[: tree.root]] = True
-    inner |= has_children
+    inner[tree.parent[: tree.root]] = True
     deepest = 0
     for wanted in range(1, min(int(depth[: tree.root + 1].max()), _DEEPEST) + 1):
         ends = int(((depth == wanted) | (~inner & (depth < wanted)))[: tree.root + 1].sum())
@@ -108,18 +105,3 @@ def _deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
             break
         deepest = wanted
     return deepest
-
-
-def _x(depth: int, step: int) -> int:
-    return 6 + depth * step
-
-
-def _above(tree: Hierarchy, node: int, spots: dict[int, Spot]) -> tuple[float, float] | None:
-    if node == tree.root:
-        return None
-    parent = spots[int(tree.parent[node])]
-    return parent.x, parent.y
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"

@@ -6,6 +6,7 @@ from typing import Any
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
+from kanon.charts.labels import Box
 from kanon.charts.style import ALGORITHM_COLOURS, darkened
 from kanon.experiments.exploration import Exploration, Walk
 
@@ -92,12 +93,9 @@ def walk_traces(
     return rims + lines, labels
 
 
-Box = tuple[float, float, float, float]  # left, bottom, right and top, in pixels
-
-
 def _around(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
     x, y = (value * by for value, by in zip(place, scale, strict=True))
-    return x - reach, y - reach, x + reach, y + reach
+    return Box(x - reach, y - reach, x + reach, y + reach)  # from below: its top is the lower end
 
 
 def _beside(node: Box, digits: int) -> dict[str, Box]:
@@ -106,7 +104,7 @@ def _beside(node: Box, digits: int) -> dict[str, Box]:
     across = {"left": left - wide, "center": (left + right - wide) / 2, "right": right}
     up = {"bottom": bottom - _LINE, "middle": (bottom + top - _LINE) / 2, "top": top}
     return {
-        side: (x := across[side.split()[1]], y := up[side.split()[0]], x + wide, y + _LINE)
+        side: Box(x := across[side.split()[1]], y := up[side.split()[0]], x + wide, y + _LINE)
         for side in _SIDES
     }
 
@@ -117,13 +115,9 @@ def _free(
     sides = sorted(_SIDES, key=lambda side: side != wanted)
     for others in ([*taken, *marks], taken):
         for side in sides:
-            if not any(_meet(boxes[side], other) for other in others):
+            if not any(boxes[side].meets(other) for other in others):
                 return side
     return None
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return all(one[i] < other[i + 2] and other[i] < one[i + 2] for i in (0, 1))
 
 
 def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:

@@ -82,7 +82,9 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
         metrics = []
     titles = [metric_named(name, plan.composed_metrics).card.title for name in metrics]
     works: list[Callable[[Progress], Alternative]] = [
-        _own(done, title) if name == chosen.metric else partial(_guided, done, title, name)
+        _own(done, title)
+        if name == chosen.metric
+        else partial(_tried, done, title, done.prepared.guided_by(metric=name))
         for name, title in zip(metrics, titles, strict=True)
     ]
     others = [name for name in ALGORITHMS if name != chosen.name]
@@ -117,10 +119,6 @@ def _own(done: Run, title: str) -> Callable[[Progress], Alternative]:
     return lambda progress: replace(_figures(done, title, done.recoding), chosen=True)
 
 
-def _guided(done: Run, title: str, metric: str, progress: Progress) -> Alternative:
-    return _tried(done, title, done.prepared.guided_by(metric=metric), progress)
-
-
 def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
     plan = done.prepared.plan
     bare = [
@@ -129,12 +127,8 @@ def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
     if bare and needs_hierarchies(name):
         said = f"It needs a hierarchy for every quasi-identifier, and {listing(bare)} has none."
         return Alternative(short_title(name), refused=said)
-    other = AlgorithmPlan(
-        name=name,
-        metric=plan.algorithm.metric,
-        attribute_weights=plan.algorithm.attribute_weights,
-        seed=plan.algorithm.seed,
-    )
+    same = plan.algorithm.model_dump(include={"metric", "attribute_weights", "seed"})
+    other = AlgorithmPlan(name=name, **same)
     prepared = replace(done.prepared, plan=plan.model_copy(update={"algorithm": other}))
     return _tried(done, short_title(name), prepared, progress)
 

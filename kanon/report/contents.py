@@ -391,8 +391,6 @@ _TERMS = {
 }
 """What the keys of a plan's algorithm are called."""
 
-_K = k_anonymity.CARD.name
-
 
 def _settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     k = max(part.get("k", 1) for part in plan["privacy"])
@@ -400,7 +398,7 @@ def _settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, st
     required: dict[str, list[str]] = {}
     for part in plan["privacy"]:
         others = [f"{one} = {part[one]}" for one in part if one not in ("model", "column")]
-        if part["model"] != _K:
+        if part["model"] != k_anonymity.CARD.name:
             of = f" of {quoted(part['column'])}" if part.get("column") else ""
             title = f"{MODELS[part['model']].card.title}{of}"
             required.setdefault(title, []).append(", ".join(others))

@@ -426,7 +426,7 @@ def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
 
 
 # --- small multiples ----------------------------------------------------------------------------
-@pytest.mark.parametrize("number", [1, 2, 7, 14])
+@pytest.mark.parametrize("number", [1, 7])
 def test_each_small_panel_shows_one_against_all_others(number):
     every = [
         line(one, [1 + place, 5, 9]) for place, one in enumerate(combined(SEVEN, ["s1", "s3"]))

@@ -1,6 +1,5 @@
 """The archive of a release: what is in it and what is not, and the script that a recipient runs."""
 
-import datetime
 import hashlib
 import io
 import json
@@ -9,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -33,21 +33,15 @@ from kanon.sources.writing import table_bytes
 from support.people_plans import PEOPLE, plan_with
 from support.plans import make_plan
 from support.random_tables import examples
+from support.reports import DAY
 from support.table_files import write_table
 
 SCRIPT = ModuleType("check")  # what a recipient runs
 exec(compile(write_check(), "check.py", "exec"), SCRIPT.__dict__)
 
-DAY = datetime.date(2026, 1, 31)
 MEMBERS = ["released.csv", "plan.json", "report.html", "check.py", "README.txt", "SHA256SUMS"]
 SENSITIVE = {"privacy": [{"model": "k-anonymity", "k": 2}, {"model": "t-closeness", "t": 1.5}]}
 GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"]}]}
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Without the five megabytes of the library in every page."""
-    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
 def archive_of(done, kind="csv", form=PLAIN, neutral=False):
@@ -79,6 +73,7 @@ def said_in(folder, capsys):
 # --- what is in it ----------------------------------------------------------------------------
 def test_members_are_plain_dated_alike_and_fit_their_checksums(tmp_path):
     content = packed()
+    assert content == packed(), "two archives of one release are the same"
     with zipfile.ZipFile(io.BytesIO(content)) as found:
         assert found.namelist() == MEMBERS
         assert {one.date_time for one in found.infolist()} == {(1980, 1, 1, 0, 0, 0)}
@@ -89,10 +84,6 @@ def test_members_are_plain_dated_alike_and_fit_their_checksums(tmp_path):
     assert pd.read_csv(tmp_path / "released.csv").columns.tolist() == [
         *("age", "sex", "disease", "note")
     ]
-
-
-def test_two_archives_of_one_release_are_the_same():
-    assert packed() == packed()
 
 
 def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
@@ -125,9 +116,12 @@ def test_a_file_of_another_release_makes_no_archive(content):
         archive(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize(
-    "form", [PLAIN, FOR_EXCEL, TextForm("|", "latin-1"), TextForm(";", "utf-16", "\r\n")]
+    ("kind", "form"),
+    [
+        *product(FORMATS, [PLAIN, FOR_EXCEL]),
+        *product(["csv", "tsv"], [TextForm("|", "latin-1"), TextForm(";", "utf-16", "\r\n")]),
+    ],
 )
 def test_the_file_keeps_its_form_and_is_checked_in_it(tmp_path, kind, form):
     unpacked(packed(kind, form, **SENSITIVE), tmp_path)
@@ -327,12 +321,8 @@ def test_persons_who_are_not_shown_cannot_be_told():
     content = json.loads(plan_asking().to_json())
     content["columns"]["who"]["pseudonym"] = False
     rows = [{"age": "*", "ill": ill} for ill in ("flu", "cold")]
-    assert SCRIPT.check_table(content, ["age", "ill"], rows)[-1] == (
-        "persons by who",
-        "k = 2",
-        None,
-        None,
-    )
+    found = SCRIPT.check_table(content, ["age", "ill"], rows)
+    assert found[-1] == ("persons by who", "k = 2", None, None)
 
 
 def test_formulas_that_were_neutralised_are_the_same_columns(tmp_path):

@@ -1,13 +1,15 @@
 """What is published follows from the released file: with the same release it is the same."""
 
-import datetime
+import html
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.report.archive import archive
@@ -16,11 +18,10 @@ from kanon.report.public import figures_of, nodes_above, public_report
 from kanon.report.released_file import file_of
 from kanon.report.rendering import numbers_json, rendered
 from kanon.report.words import FIGURES
-from kanon.run import prepare, run_prepared
+from kanon.run import prepare, run, run_prepared
 from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
-
-DAY = datetime.date(2026, 1, 31)
+from support.reports import DAY, RUNE, content, files_in, page_of, report_of, table_of_runes
 
 
 def published(done):
@@ -44,9 +45,7 @@ def two_tables():
     return one, other
 
 
-@pytest.mark.parametrize("names", [(), ("records", "suppressed", "algorithm")])
-def test_tables_of_which_nothing_is_shown_are_published_alike(names, monkeypatch):
-    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "")
+def test_tables_of_which_nothing_is_shown_are_published_alike():
     quasi = qi()
     plan = plan_content({"job": quasi, "zip": quasi}, 14)
     done = [release_of(plan, table) for table in two_tables()]
@@ -54,8 +53,9 @@ def test_tables_of_which_nothing_is_shown_are_published_alike(names, monkeypatch
     assert set(done[0].released().stack()) == {"*"}
     assert published(done[0]) == published(done[1])
     reports = [gather(Plan.from_content(plan), table, date=DAY) for table in two_tables()]
-    first, second = (rendered(one.public.with_figures(one.figures, names)) for one in reports)
-    assert first == second
+    for names in ((), ("records", "suppressed", "algorithm")):
+        first, second = (rendered(one.public.with_figures(one.figures, names)) for one in reports)
+        assert first == second
     assert rendered(reports[0]) != rendered(reports[1])
 
 
@@ -90,6 +90,63 @@ def test_nodes_are_those_at_or_above_released_ones(released):
     values = {"*": 3, "10-19": 2}
     assert {one["name"]: one["values"] for one in found} == {
         name: values.get(name, 1) for name in expected
+    }
+
+
+# --- the form for publication -----------------------------------------------------------------
+label = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), max_size=8
+)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(label, min_size=10, max_size=10))
+def test_the_form_for_publication_shows_no_label_below_released_ones(texts):
+    table, plan = table_of_runes(texts)
+    report = report_of(plan, table)
+    everything = "\n".join(
+        [html.unescape(page_of(report.public)), *files_in(page_of(report.public)).values()]
+    )
+    used = set(run(Plan.from_content(plan), table).released()[["kind", "place"]].stack())
+    hidden = {*table["kind"], *table["place"], *table["name"], *table["ill"], *table["note"]} - used
+    assert hidden
+    for text in hidden:
+        assert text not in everything and json.dumps(text)[1:-1] not in everything
+    assert f"{RUNE}?" not in everything
+    for column in table.columns:  # names of columns stay
+        assert column in everything
+
+
+def test_no_reason_and_no_alternative_is_published(monkeypatch):
+    def refuse(task, progress):
+        raise Unsatisfiable("Column 'age': {cells} is in the way.", ["the value 31"])
+
+    monkeypatch.setattr("kanon.algorithms.ola.anonymise", refuse)
+    report = report_of(content())
+    assert "the value 31" in page_of(report)
+    public = page_of(report.public)
+    assert "in the way" not in public and "Lattice sweep" not in public
+
+
+def test_the_form_for_publication_has_no_fingerprint_to_test_guesses_by():
+    report = report_of()
+    assert report.public.release == report.hashes[-1]
+    for what, digest in report.hashes[:-1]:
+        assert digest not in page_of(report.public), what
+
+
+def test_a_plan_is_published_with_what_is_released():
+    plan = json.loads(report_of().public.plan)
+    assert plan["columns"]["age"]["hierarchy"] == {"build": "intervals", "widths": [10.0, 20.0]}
+    assert plan["columns"]["sex"]["hierarchy"] == {"build": "suppression"}
+    assert "algorithm" not in plan and "suppression_limit" not in plan
+    paths = content(algorithm={"name": "levels", "node": {"age": 3, "sex": 2}})
+    paths["columns"]["sex"]["hierarchy"] = {
+        "build": "groups", "levels": [{"any": ["F", "M", "X"]}],
+    }  # fmt: skip
+    plan = json.loads(report_of(paths).public.plan)
+    assert plan["columns"]["sex"]["hierarchy"] == {
+        "nodes": [{"name": "*", "parent": None, "values": 3}]
     }
 
 
