@@ -58,12 +58,7 @@ def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> fl
 
 
 def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
-    """The number of nodes at each sum of levels.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> nodes_per_height([suppression(["a", "b"])] * 3)
-    [1, 3, 3, 1]
-    """
+    """The number of nodes at each sum of levels."""
     found = [1]
     for tree in hierarchies:
         longer = [0] * (len(found) + tree.height - 1)
@@ -121,11 +116,7 @@ def places_by_loss(
 
 
 def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
-    """What raising all records to each node costs, with nothing suppressed.
-
-    >>> losses_of_nodes([np.array([0, 5]), np.array([0, 1, 3])]).tolist()
-    [[0, 1, 3], [5, 6, 8]]
-    """
+    """What raising all records to each node costs, with nothing suppressed."""
     found = np.zeros((), dtype=np.int64)
     for each in lost:
         found = found[..., None] + each

@@ -150,12 +150,7 @@ class ValueOrder:
     def spans(
         self, nodes: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per group of values, given where each starts, its single value and its range.
-
-        The node of a group that needs no range, because all its values are the same one (or
-        stand above one and the same leaf: then the highest of them), -1 for the others; the
-        lowest and the highest rank of its leaves.
-        """
+        """Per group, by its start: the node of its only value (-1 if several), both end ranks."""
         highest_node = np.maximum.reduceat(nodes, starts)
         same = np.minimum.reduceat(nodes, starts) == highest_node
         first = np.minimum.reduceat(self.tree.first[nodes], starts)

@@ -29,12 +29,7 @@ class ContinuedMerging:
 
 
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
-    """The release after merging every class that breaks a model of the task.
-
-    In greedy merging with several models the smallest class of all is merged as long as it has
-    fewer than k records, since it breaks k-anonymity. So the run is that of k-anonymity alone up
-    to the release for k, and this continues it.
-    """
+    """The release after merging on every class that breaks a model, the smallest first."""
     before = recoding.released
     found = continued(before, task, progress)
     if not len(found.parts):

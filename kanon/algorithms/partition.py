@@ -23,18 +23,7 @@ CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 def partition(
     classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
 ) -> np.ndarray:
-    """PartCut classes into parts that never meet.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> trees = (suppression(["F", "M"]), suppression(["a", "b"]))
-    >>> nodes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
-    >>> classes = EquivalenceClasses(("sex", "town"), trees, nodes, np.full(4, 5))
-    >>> costs = Potentials([np.array([5, 5, 0]), np.array([1, 1, 0])])
-    >>> partition(classes, costs, 2).tolist(), partition(classes, costs, 4).tolist()
-    ([1, 1, 0, 0], [3, 1, 2, 0])
-    >>> partition(classes, costs, 4, least=10).tolist()
-    [1, 1, 0, 0]
-    """
+    """Cut classes into parts that never meet."""
     members = [np.arange(classes.n_classes)]
 
     def cells(cuts: Sequence[PartCut], part: int) -> PartCells:

@@ -22,12 +22,7 @@ def number_parts(
     parts: np.ndarray,
     worth: np.ndarray,
 ) -> int:
-    """Number the distinct tuples that some tuples are raised to, in order of appearance; how many.
-
-    ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` tell what each node is raised
-    to and the potential of that, those of attribute j from ``starts[j]`` on, ``widths[j]`` nodes.
-    Written: ``parts`` (P,), the number of each, and ``worth``, the potential of each number.
-    """
+    """Number the distinct tuples that some are raised to, as they come, with their potentials."""
     total, size = tuples.shape
     capacity = 16
     while capacity < 2 * total:
@@ -150,12 +145,7 @@ def assess(
     k: int,
     found: np.ndarray,
 ) -> None:
-    """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
-
-    ``found`` (6,): the records suppressed; the classes kept, and all; the sum of the squared sizes
-    of the classes kept, and of all; the potential left in the suppressed records. The worths are
-    per part the potential of its nodes.
-    """
+    """Write what a node's classes amount to, as ``Evaluation`` has it."""
     suppressed = 0
     kept = 0
     squares = 0

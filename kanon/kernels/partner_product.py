@@ -126,10 +126,7 @@ def least_noted(view):
 
 @loop
 def note_helping_products(view, work, rules, chosen, own, slack):
-    """Note the candidates whose merge takes in all of the worst classes, if they may be near.
-
-    What a search has noted of them is too high: the factor of all other candidates.
-    """
+    """Note the near candidates that take in all worst classes: a search bounds them too high."""
     ends, ends_bad = view.ends, view.ends_bad
     if not ends_bad[2] < ends_bad[0] - slack:
         return

@@ -5,10 +5,7 @@ from kanon.kernels.compilation import kernel, loop
 
 @loop
 def _largest_first(values, members, counts, size, wanted):
-    """Put the members of the largest values first, as many as hold ``wanted`` records; how many.
-
-    Without the last of them they hold fewer. All if they are too few.
-    """
+    """Put the members of the largest values first, as few as hold ``wanted`` records; how many."""
     low, high, before = 0, size, 0
     # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
     # ``high`` on is not.

@@ -74,10 +74,7 @@ CARDS: Mapping[str, Card] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Guess:
-    """What an attack on every record of the table finds; shares of all n records, in [0, 1].
-
-    Of somebody with several each is looked for by itself, as each may have another value.
-    """
+    """What an attack on every record, each by itself, finds; shares of all n records, in [0, 1]."""
 
     sureness: float  # the mean over records of how sure the best guess is
     certain: float  # the share of the records for which all that match have one sensitive value
@@ -106,15 +103,7 @@ class ShareDisclosure:
 
 
 def alone_cells(recoding: Recoding) -> int:
-    """The generalised cells whose original value exactly one record of their class has.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = suppression(["Cat", "Dog"])
-    >>> table = EquivalenceClasses(("race",), (tree,), np.array([[0], [1]]), np.array([2, 1]))
-    >>> alone_cells(Recoding.from_targets(table, np.array([[2], [2]])))
-    1
-    """
+    """The generalised cells whose original value exactly one record of their class has."""
     kept = recoding.assigned >= 0
     group, size = recoding.assigned[kept], recoding.classes.counts[kept]
     found = 0
@@ -130,16 +119,7 @@ def alone_cells(recoding: Recoding) -> int:
 
 
 def exact_cells(recoding: Recoding) -> int:
-    """The cells that were generalised, and whose value the representation tells all the same.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
-    >>> nodes = np.array([[0, 0], [0, 1], [1, 1]])
-    >>> table = EquivalenceClasses(("race", "sex"), trees, nodes, np.array([2, 1, 1]))
-    >>> exact_cells(Recoding.from_targets(table, np.array([[2, 0], [2, 1], [2, 1]])))
-    2
-    """
+    """The cells that were generalised, and whose value the representation tells all the same."""
     kept = recoding.assigned >= 0
     group = recoding.assigned[kept]
     found = 0
@@ -156,21 +136,7 @@ def exact_cells(recoding: Recoding) -> int:
 
 
 def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
-    """What the proportional representation of a release tells beyond the release.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.sensitive import Sensitive
-    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
-    >>> ill = Sensitive.from_records("ill", ["cold", "gout"], False, [0, 0, 1, 1], [0, 0, 1, 1], 2)
-    >>> table = EquivalenceClasses(
-    ...     ("race", "sex"), trees, np.array([[0, 0], [1, 1]]), np.array([2, 2]), (ill,))
-    >>> found = disclosed(Recoding.from_targets(table, np.array([[2, 0], [2, 2]])), "ill")
-    >>> found.release
-    Guess(sureness=0.75, certain=0.5, right=0.75)
-    >>> found.shares
-    Guess(sureness=1.0, certain=1.0, right=1.0)
-    """
+    """What the proportional representation of a release tells beyond the release."""
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
     exact, single = exact_cells(recoding), alone_cells(recoding)
     if column is None:
