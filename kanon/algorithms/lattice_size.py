@@ -15,19 +15,11 @@ Node = tuple[int, ...]  # a level per quasi-identifier
 
 MOST_NODES = 10**7  # the largest lattice that is searched completely
 
-_MOST_RAISED = 10**8  # the most levels times nodes of one hierarchy
-
 
 def raised_to(tree: Hierarchy) -> np.ndarray:
-    """What every node becomes at every level. Shape (level(root) + 1, N), int32.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
-    ...                                ("b", "A", None), ("c", "*", None)])
-    >>> [[tree.labels[v] for v in row] for row in raised_to(tree)[:, :3]]
-    [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
-    """
+    """What every node becomes at every level. Shape (level(root) + 1, N), int32."""
     top = int(tree.level[tree.root])
-    if (top + 1) * tree.n_nodes > _MOST_RAISED:
+    if (top + 1) * tree.n_nodes > 10**8:
         raise PlanError(
             f"A hierarchy has {thin(top + 1)} levels and {thin(tree.n_nodes)} nodes: too many for "
             "algorithms that go by levels. Use 'gaa', which goes by its edges, or take out levels."

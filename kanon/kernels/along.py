@@ -63,11 +63,7 @@ def unchanged_cells(
 
 @kernel(seconds=1, arrays=True)
 def add_up(
-    nodes: np.ndarray,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    values: np.ndarray,
-    found: np.ndarray,
+    nodes: np.ndarray, counts: np.ndarray, starts: np.ndarray, values: np.ndarray, found: np.ndarray
 ) -> None:
     """Fill ``found`` per class with the sum over its cells of a whole number per node."""
     for c in range(len(counts)):

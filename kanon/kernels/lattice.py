@@ -91,13 +91,7 @@ def count_classes(
     room: CountingRoom,
     found: ClassRuns,
 ) -> int:
-    """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
-
-    Nothing is hashed or cleared: the runs of one part of a first half are looked at together, and
-    what was found for a part of a second half is one of theirs if it was found since. The last part
-    comes first. ``given`` may be what was found at a node below; every one of the ``n_left`` and
-    ``n_right`` parts occurs; ``found`` is written, a run per part of a first half.
-    """
+    """Count the classes of a node in runs; -1 once more than ``most`` records are in small ones."""
     head, following, place = room.head, room.following, room.place
     for part in range(n_left):
         head[part] = -1

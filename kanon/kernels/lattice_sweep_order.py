@@ -157,12 +157,7 @@ def heaped(key, heap):
 
 @kernel(seconds=1)
 def order_some(lattice, halves, table, losses, ordered, k, most):
-    """Take the node with the cheapest group, release it, and so on; whether no group of k is left.
-
-    The node is grouped again: some of its records may have been released since. Its groups that
-    cost no more than the cheapest of any other node are released; it is put back with the cheapest
-    that it still has. It returns after grouping about ``most`` classes.
-    """
+    """Take the node with the cheapest group, release it, and so on; whether none of k is left."""
     key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
     work = 0
     while state[NEXT] > 0 and state[RECORDS] >= k:

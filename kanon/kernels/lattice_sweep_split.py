@@ -129,13 +129,7 @@ def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
 def split_some(
     lattice, halves, table, trees, shared, pool, full, k, todo, wanted, together, largest, most
 ):
-    """Merge classes with their nearest ones, and split them again if that costs less.
-
-    Their tuples are pooled in canonical order, parted in the best way with a group of some node as
-    one part, and each part again, if its tuples times the nodes below what they share are at most
-    ``largest``. Each class of ``todo`` is pooled with its ``wanted`` nearest, in turn or, if
-    ``together``, at once. Returns whether all were tried, after about ``most`` steps at the latest.
-    """
+    """Merge classes with their nearest, and split them again if it pays; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
     rounds = 1 if together else wanted
     while state[PLACE] < todo.shape[0] * rounds:

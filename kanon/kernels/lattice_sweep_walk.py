@@ -38,11 +38,7 @@ class SweepWalk(NamedTuple):
 
 @loop
 def _weighed(lattice, table, half, part, k, remaining):
-    """The place of the groups of a half at some levels; those of fewer than k records are -1.
-
-    No record of these is in a group of k records at any node with such levels, now or later: as the
-    walk goes on, there are fewer records. So they are weighed again only after a quarter is gone.
-    """
+    """The place of the groups of a half; those below k, now and later, are -1; seldom redone."""
     at = part % half.groups_of.shape[0]
     groups, live, size, records = half.groups[at], half.live, half.size[0], table.size
     if half.groups_of[at] != part:

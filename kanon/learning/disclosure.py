@@ -8,14 +8,13 @@ out the classes in which one of them never occurs.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
 from kanon.cards import Card
 from kanon.learning.representations import represent
 from kanon.measures.cells import is_value
-from kanon.measures.linkage import Attack, attack
+from kanon.measures.linkage import attack
 from kanon.recoding import Recoding, as_it_was
 
 _SETTLED = (
@@ -23,52 +22,50 @@ _SETTLED = (
     "measure what it discloses)"
 )
 
-CARDS: Mapping[str, Card] = MappingProxyType(
-    {
-        card.name: card
-        for card in (
-            Card(
-                "exact_share",
-                "Cells read off",
-                "The share of the released cells that were generalised although all records of "
-                "their class have one original value: its share is 1, so it is published again.",
-                _SETTLED, "share", "lower",
-                "no generalised value can be read off", "every cell can",
-            ),
-            Card(
-                "alone_share",
-                "Alone in class",
-                "The share of the released cells that were generalised, and whose original value "
-                "exactly one record of the class has: share times class size is 1.",
-                _SETTLED, "share", "lower",
-                "no generalised value is told of exactly one record", "every one is",
-            ),
-            Card(
-                "sureness",
-                "Mean sureness",
-                "How sure the best guess of a record's sensitive value is, for who knows all of "
-                "its quasi-identifiers: its share among the matching records, on average.",
-                _SETTLED, "share", "lower",
-                "no record matches", "every guess is certain",
-            ),
-            Card(
-                "certain",
-                "Certain guesses",
-                "The share of the records for which all that match have one sensitive value.",
-                _SETTLED, "share", "lower",
-                "of no record is a guess certain", "of every one",
-            ),
-            Card(
-                "right",
-                "Right guesses",
-                "The share of the records of which the best guess is right; between equally good "
-                "guesses a coin is tossed.",
-                _SETTLED, "share", "lower",
-                "no guess is right", "every guess is",
-            ),
-        )
-    }
-)  # fmt: skip
+CARDS: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        Card(
+            "exact_share",
+            "Cells read off",
+            "The share of the released cells that were generalised although all records of "
+            "their class have one original value: its share is 1, so it is published again.",
+            _SETTLED, "share", "lower",
+            "no generalised value can be read off", "every cell can",
+        ),
+        Card(
+            "alone_share",
+            "Alone in class",
+            "The share of the released cells that were generalised, and whose original value "
+            "exactly one record of the class has: share times class size is 1.",
+            _SETTLED, "share", "lower",
+            "no generalised value is told of exactly one record", "every one is",
+        ),
+        Card(
+            "sureness",
+            "Mean sureness",
+            "How sure the best guess of a record's sensitive value is, for who knows all of "
+            "its quasi-identifiers: its share among the matching records, on average.",
+            _SETTLED, "share", "lower",
+            "no record matches", "every guess is certain",
+        ),
+        Card(
+            "certain",
+            "Certain guesses",
+            "The share of the records for which all that match have one sensitive value.",
+            _SETTLED, "share", "lower",
+            "of no record is a guess certain", "of every one",
+        ),
+        Card(
+            "right",
+            "Right guesses",
+            "The share of the records of which the best guess is right; between equally good "
+            "guesses a coin is tossed.",
+            _SETTLED, "share", "lower",
+            "no guess is right", "every guess is",
+        ),
+    )
+}  # fmt: skip
 """What each number says, by the name of its field."""
 
 
@@ -143,12 +140,8 @@ def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
         return ShareDisclosure(cells, exact, single, None, None)
     persons, released = recoding.classes, recoding.released
     rows = represent("proportional", recoding).rows
-    alone, beside = (
-        _guess(attack(persons, released, persons.attributes, column, admitted))
-        for admitted in (None, rows)
-    )
+    found = [
+        attack(persons, released, persons.attributes, column, admitted) for admitted in (None, rows)
+    ]
+    alone, beside = (Guess(each.sureness, each.certain, each.right) for each in found)
     return ShareDisclosure(cells, exact, single, alone, beside)
-
-
-def _guess(found: Attack) -> Guess:
-    return Guess(found.sureness, found.certain, found.right)
