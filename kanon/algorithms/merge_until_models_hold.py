@@ -1,7 +1,7 @@
 """Merge on until every class meets every model: what greedy merging does beyond k-anonymity."""
 
 import heapq
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,34 +11,45 @@ from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merging import merge_chosen
-from kanon.kernels.merging_state import Merging
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive
 
 
+@dataclass(frozen=True, eq=False)
+class ContinuedMerging:
+    before: EquivalenceClasses  # the R classes that it began with
+    # per merge the class that broke a model, its partner, and a third class that already had the
+    # merged tuple (-1 if none)
+    parts: np.ndarray
+    nodes: np.ndarray  # the tuple of every class
+    counts: np.ndarray  # the number of records of every class
+
+
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
     """The release after merging on every class that breaks a model, the smallest first."""
     before = recoding.released
-    breaks = broken(task.models, before)
-    if not breaks.any():
+    found = continued(before, task, progress)
+    if not len(found.parts):
         return recoding
-    work, merges = continued(before, breaks, task, progress)
-    size, into = before.n_classes, np.arange(before.n_classes + merges)
-    for made, parts in enumerate(work.parts[:merges], start=size):
+    size, into = before.n_classes, np.arange(len(found.counts))
+    for made, parts in enumerate(found.parts, start=size):
         into[parts[parts >= 0]] = made
-    trace = replace(recoding.trace, steps=recoding.trace.steps + merges)
-    final = work.nodes[ends(into)[:size]]
+    trace = replace(recoding.trace, steps=recoding.trace.steps + len(found.parts))
+    final = found.nodes[ends(into)[:size]]
     merged = Recoding.from_targets(recoding.classes, final[recoding.assigned], trace=trace)
-    live = len(into) - int((work.parts[:merges] >= 0).sum())
+    live = len(found.counts) - int((found.parts >= 0).sum())
     assert merged.n_classes == live, "classes of the same tuple are one class"
     return merged
 
 
 def continued(
-    before: EquivalenceClasses, breaks: np.ndarray, task: Task, progress: Progress
-) -> tuple[Merging, int]:
-    """Merge classes that break a model, and what becomes of them; how many merges it took."""
+    before: EquivalenceClasses, task: Task, progress: Progress = no_progress
+) -> ContinuedMerging:
+    breaks = broken(task.models, before)
+    if not breaks.any():
+        none = np.zeros((0, 3), dtype=np.int32)
+        return ContinuedMerging(before, none, before.nodes, before.counts)
     work, rules, looking = begin(task, before, any_size=True)
     size = before.n_classes
     histograms: dict[int, list[Sensitive]] = {}
@@ -73,7 +84,8 @@ def continued(
                 max(0.0, 1 - left / at_first),
                 f"{thin(left)} classes left to merge for the other models",
             )
-    return work, merges
+    made = size + merges
+    return ContinuedMerging(before, work.parts[:merges], work.nodes[:made], work.counts[:made])
 
 
 def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
