@@ -16,9 +16,6 @@ from kanon.recoding import Recoding, Trace
 LOOKS = 1_000_000
 """Looks at a class or cluster between two reports of progress: a tenth of a second at most."""
 
-_CLUSTERED = 0.5
-"""The share of a run that passes before clusters are merged on for other models, about."""
-
 
 def table_of(task: Task) -> ClusteringInput:
     classes = task.classes
@@ -85,7 +82,7 @@ def finished(
     task: Task, progress: Progress, cluster: Callable[[Progress], tuple[np.ndarray, int]]
 ) -> Recoding:
     task.check()
-    share = _CLUSTERED if task.others else 1.0
+    share = 0.5 if task.others else 1.0  # then clusters are merged on for them
     targets, steps = cluster(stretch(progress, 0.0, share))
     made = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
     return repaired(made, task, stretch(progress, share, 1.0))

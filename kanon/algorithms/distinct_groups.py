@@ -42,10 +42,8 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
     nodes = n_nodes(classes.hierarchies)
     told = now_and_then(progress)
     live = np.zeros(classes.n_classes, dtype=np.int32)
-    found, begun = (
-        _room(classes.n_classes, max(_FIRST, classes.n_classes)),
-        np.zeros(1, dtype=np.int64),
-    )
+    found = _room(classes.n_classes, max(_FIRST, classes.n_classes))
+    begun = np.zeros(1, dtype=np.int64)
     while begun[0] < nodes:
         if not find_some(
             lattice, halves, table, full, left, k, live, marks, found, begun, _CHUNK, MOST_MEMBERS

@@ -40,7 +40,6 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-
 check = complete_search(CARD.title)
 
 

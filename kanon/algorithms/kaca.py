@@ -33,8 +33,6 @@ CARD = AlgorithmCard(
     uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),
 )
 
-_OFTEN = 64  # merges between two reports of progress
-
 
 def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
     """All merges for ``task.k``, in their order.
@@ -76,7 +74,7 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
         if work.counts[made] < task.k:
             small.append(made)
         merges += 1
-        if merges % _OFTEN == 0 or not small:
+        if merges % 64 == 0 or not small:
             left = len(small)
             progress(
                 1 - left / at_first,

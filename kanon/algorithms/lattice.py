@@ -16,7 +16,7 @@ from operator import mul
 
 import numpy as np
 
-from kanon.algorithms.lattice_counts import CountsHere, Evaluation, NodeCounts, targets_at
+from kanon.algorithms.lattice_counts import CountsHere, Evaluation, targets_at
 from kanon.algorithms.lattice_size import (
     Node,
     heights,
@@ -29,7 +29,6 @@ from kanon.algorithms.stored_counts import StoredCounts
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress
-from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
@@ -39,7 +38,6 @@ _STRETCH = 1 << 15
 """So many places of a lattice are looked at between two reports, if none has to be counted."""
 
 _SECONDS = 0.1  # the time between two reports, at least
-
 
 _FIELDS = len(fields(Evaluation))
 
@@ -66,7 +64,7 @@ class Lattice:
         self._seen: dict[int, int] = {}
         self._values = array("q")
         self._told = time.monotonic()
-        self._counts: NodeCounts
+        self._counts: CountsHere | StoredCounts
         if isinstance(classes, StoredClasses):
             self._counts = StoredCounts(classes, task.potentials, task.k)
         else:
@@ -145,7 +143,9 @@ class Lattice:
         known = self._seen.get(place, _FAILS)
         if known != _FAILS:
             return Evaluation(*self._values[known : known + _FIELDS])
-        found = self._evaluated(node)
+        found = self._counts.evaluation(node)
+        if self._others:
+            found = self._with_others(node, found)
         self._seen[place] = len(self._values)
         self._values.extend(vars(found).values())
         self.tell()
@@ -221,10 +221,6 @@ class Lattice:
         """What raising all records to each node costs, with nothing suppressed."""
         return losses_of_nodes(self.lost)
 
-    def exact_loss(self, node: Node, potentials: Potentials) -> int:
-        """What the release at a node costs, exactly, up to a constant and a factor."""
-        return -potentials.exact_sum(self.release(node).cells)
-
     def tell(self) -> None:
         """Tell how many nodes were evaluated, unless that was just told."""
         now = time.monotonic()
@@ -236,10 +232,6 @@ class Lattice:
     # --- inside ---------------------------------------------------------------------------------
     def _place(self, node: Node) -> int:
         return sum(map(mul, node, self._steps))
-
-    def _evaluated(self, node: Node) -> Evaluation:
-        found = self._counts.evaluation(node)
-        return self._with_others(node, found) if self._others else found
 
     def _with_others(self, node: Node, found: Evaluation) -> Evaluation:
         if found.suppressed > self.limit and not self.thorough:  # it fails already

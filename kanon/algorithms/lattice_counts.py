@@ -6,7 +6,6 @@ smallest table that is known below it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Protocol
 
 import numpy as np
 
@@ -37,20 +36,6 @@ class Evaluation:
 
 
 _FIELDS = len(fields(Evaluation))
-
-
-class NodeCounts(Protocol):
-    def exceeds(self, node: Node, most: int) -> bool:
-        """Whether the classes of fewer than k records hold more than so many records."""
-
-    def evaluation(self, node: Node) -> Evaluation:
-        """What the classes amount to, by k alone."""
-
-    def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        """The sizes of the classes, each once and rising, and how many classes have each."""
-
-    def recoded(self, node: Node) -> Recoding:
-        """All records at the node, none suppressed."""
 
 
 @dataclass(eq=False)
@@ -111,9 +96,11 @@ class CountsHere:
         self._snapshot_bytes = 0
 
     def exceeds(self, node: Node, most: int) -> bool:
+        """Whether the classes of fewer than k records hold more than so many records."""
         return self._count(node, most) < 0
 
     def evaluation(self, node: Node) -> Evaluation:
+        """What the classes amount to, by k alone."""
         self._count(node, self._records)
         left, right = self._halves
         left_part, left_worth, n_left = left.parts(_of(node, left.columns))
@@ -125,6 +112,7 @@ class CountsHere:
         return Evaluation(*self._found.tolist())
 
     def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes of the classes, each once and rising, and how many classes have each."""
         number = self._count(node, self._records)
         return np.unique(self._runs.counts[:number], return_counts=True)
 
@@ -149,10 +137,9 @@ class CountsHere:
         found = []
         for chosen in sides:
             columns = tuple(sorted(chosen))
+            sizes_of = [trees[j].n_nodes for j in columns]
             tuples, records, of_class = group_tuples(
-                classes.nodes[:, columns],
-                classes.counts,
-                [trees[j].n_nodes for j in columns],
+                classes.nodes[:, columns], classes.counts, sizes_of
             )
             # Parts are numbered in this order and counted from the last: the smallest come first,
             # so that a node is soon seen to fail.

@@ -15,19 +15,11 @@ Node = tuple[int, ...]  # a level per quasi-identifier
 
 MOST_NODES = 10**7  # the largest lattice that is searched completely
 
-_MOST_RAISED = 10**8  # the most levels times nodes of one hierarchy
-
 
 def raised_to(tree: Hierarchy) -> np.ndarray:
-    """What every node becomes at every level. Shape (level(root) + 1, N), int32.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
-    ...                                ("b", "A", None), ("c", "*", None)])
-    >>> [[tree.labels[v] for v in row] for row in raised_to(tree)[:, :3]]
-    [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
-    """
+    """What every node becomes at every level. Shape (level(root) + 1, N), int32."""
     top = int(tree.level[tree.root])
-    if (top + 1) * tree.n_nodes > _MOST_RAISED:
+    if (top + 1) * tree.n_nodes > 10**8:
         raise PlanError(
             f"A hierarchy has {thin(top + 1)} levels and {thin(tree.n_nodes)} nodes: too many for "
             "algorithms that go by levels. Use 'gaa', which goes by its edges, or take out levels."
@@ -58,12 +50,7 @@ def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> fl
 
 
 def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
-    """The number of nodes at each sum of levels.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> nodes_per_height([suppression(["a", "b"])] * 3)
-    [1, 3, 3, 1]
-    """
+    """The number of nodes at each sum of levels."""
     found = [1]
     for tree in hierarchies:
         longer = [0] * (len(found) + tree.height - 1)
@@ -121,11 +108,7 @@ def places_by_loss(
 
 
 def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
-    """What raising all records to each node costs, with nothing suppressed.
-
-    >>> losses_of_nodes([np.array([0, 5]), np.array([0, 1, 3])]).tolist()
-    [[0, 1, 3], [5, 6, 8]]
-    """
+    """What raising all records to each node costs, with nothing suppressed."""
     found = np.zeros((), dtype=np.int64)
     for each in lost:
         found = found[..., None] + each

@@ -16,8 +16,7 @@ from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Parameter
-from kanon.errors import PlanError, Unsatisfiable
-from kanon.privacy.k_anonymity import too_few_records
+from kanon.errors import PlanError
 from kanon.recoding import Recoding, Trace
 
 EFFORT = Parameter(
@@ -66,9 +65,6 @@ CARD = AlgorithmCard(
 
 _WALKED = 0.95  # the share of the time of a fast run after the walk
 
-_SHARES = (0.05, 0.5)
-"""The share of the time of a thorough run after the walk, and after the sweep in group order."""
-
 _CLOSEST = 0.1
 """The share of the time of effort ``closest`` that passes with what ``thorough`` does."""
 
@@ -85,9 +81,6 @@ def check(task: Task) -> None:
         'fast'.
     """
     task.check()
-    wanted = least_k(task)
-    if wanted > task.classes.n_records:
-        raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
     check_size(task.classes.hierarchies, "the lattice sweep")
     effort = task.option(EFFORT)
     if effort != "fast" and task.others:
@@ -155,7 +148,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def _thorough(task: Task, progress: Progress) -> Recoding:
-    first, second = _SHARES
+    first, second = 0.05, 0.5  # the shares of the time after the walk, and after the other sweep
     walk = finished(task, walked(task, stretch(progress, 0, first)))
     order = finished(task, in_group_order(task, stretch(progress, first, second)))
     best = min(walk, order, key=lambda each: total_loss(task, each))
@@ -172,4 +165,4 @@ def by_least_k(task: Task) -> Task:
 def finished(task: Task, swept: SweepState, progress: Progress = no_progress) -> Recoding:
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=swept.visited, steps=swept.released)
-    return with_the_rest(task, swept.targets, swept.remain, trace, progress)
+    return with_the_rest(task, swept.targets, swept.at < 0, trace, progress)

@@ -26,14 +26,9 @@ _SLACK = 0.2
 
 _LEAST = 0.05  # groups that were in use less than this are not opened
 
-_ROUNDS = 2  # how often all groups are looked at before the next are opened
-
-_SHARES = (0.1, 0.5, 0.95)
-"""The share of the time after the groups are found, after prices are, and after the opening."""
-
 
 def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
-    first, second, third = _SHARES
+    first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
     groups = distinct_groups(task, stretch(progress, 0, first))
     if groups is None:
         raise PlanError(
@@ -78,5 +73,5 @@ def _opened(prices: Prices, progress: Progress) -> np.ndarray:
         progress(1 - left.sum() / n, f"{counted(int(left.sum()), 'record')} in no group yet")
         prices.used[order] = 0
         prices = prices.for_rest(left, highest, kept)
-        for _ in range(_ROUNDS):
+        for _ in range(2):  # all groups are looked at before the next are opened
             prices.raised()

@@ -1,7 +1,7 @@
 """The tuples that a sweep left over join the released classes that they cost least."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,17 +17,6 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 
 
-@dataclass(frozen=True, eq=False)
-class JoinedClasses:
-    # what was released before, and the classes that were left over as suppressed ones
-    before: Recoding
-    # per class the released class that it is part of now, as a position in ``before``
-    into: np.ndarray
-    nodes: np.ndarray  # what each released class was raised to
-    # the classes that joined, in their order, each with the released class that it joined
-    made: tuple[tuple[int, int], ...]
-
-
 def with_the_rest(
     task: Task,
     targets: np.ndarray,
@@ -38,9 +27,9 @@ def with_the_rest(
     classes = task.classes
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
-    joined = joined_one_by_one(task, targets, remain, progress)
-    aside = np.flatnonzero(joined.into < 0)
-    final = joined.nodes[joined.into]
+    into, nodes = joined_one_by_one(task, targets, remain, progress)
+    aside = np.flatnonzero(into < 0)
+    final = nodes[into]
     final[aside] = classes.nodes[aside]
     release = Recoding.from_targets(classes, final, trace=trace)
     return repaired(release, merging_on(task), progress) if len(aside) else release
@@ -53,7 +42,8 @@ def merging_on(task: Task) -> Task:
 
 def joined_one_by_one(
     task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
-) -> JoinedClasses:
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per class the released class that it is part of now, and what each was raised to."""
     classes = task.classes
     before = Recoding.from_targets(classes, targets, suppressed=remain)
     given = np.array(classes.nodes, dtype=np.int32, order="C")
@@ -62,7 +52,6 @@ def joined_one_by_one(
     parents, _ = in_one_width(task)
     joined = np.empty_like(nodes)
     told = now_and_then(progress)
-    made = []
     left = np.flatnonzero(remain).tolist()
     for done, each in enumerate(left):
         costs = task.potentials.ranks(
@@ -78,14 +67,13 @@ def joined_one_by_one(
                 counts[same] = 0
                 counts[chosen] = classes.counts[members].sum()
                 into[members] = chosen
-                made.append((each, chosen))
                 break
         waiting = len(left) - done - 1
         told(
             (done + 1) / len(left),
             f"{counted(waiting, 'class', 'classes')} left over to join others",
         )
-    return JoinedClasses(before, into, nodes, tuple(made))
+    return into, nodes
 
 
 def _costs(

@@ -33,14 +33,8 @@ _KEYS = 0.8
 def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     size = task.classes.n_classes
     left = [depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)]
-    return Losses(
-        np.concatenate(left),
-        own_potentials(task),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-    )
+    room = np.zeros((4, size), dtype=np.int64)
+    return Losses(np.concatenate(left), own_potentials(task), *room)
 
 
 def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:

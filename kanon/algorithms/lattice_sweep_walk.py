@@ -32,20 +32,13 @@ _CHUNK = 2_000_000
 _MOST_BYTES = 64_000_000
 """How much memory the groups of halves take at most, but for one place each."""
 
-_OFTEN = 0.05  # seconds between two reports of progress
-
 
 @dataclass(frozen=True, eq=False)
 class SweepState:
     targets: np.ndarray  # per class the tuple it was released as
-    at: np.ndarray  # per class the node at which it was released, by its place in canonical order
+    at: np.ndarray  # per class the place of the node at which it was released; -1 if it remains
     visited: int  # how many nodes were grouped
     released: int  # how many groups were released
-
-    @property
-    def remain(self) -> np.ndarray:
-        """Which classes were not released. Shape (E,), bool."""
-        return self.at < 0
 
 
 def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
@@ -104,8 +97,7 @@ def room_for_groups(size: int) -> GroupTable:
         np.zeros(places, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         np.zeros(size, dtype=np.int32),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
+        *np.zeros((2, size), dtype=np.int64),
     )
 
 
@@ -137,7 +129,7 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
     def told(fraction: float, text: str) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _OFTEN:
+        if now - last >= 0.05:
             last = now
             progress(fraction, text)
 
@@ -155,14 +147,9 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     walk = SweepWalk(
         order,
         np.arange(classes.n_classes, dtype=np.uint32),
-        _half(lattice.first, 0, halves.ones, halves.ones_of, lattice.first_of, lattice.counts),
+        _half(lattice, 0, lattice.first, lattice.first_of, halves.ones, halves.ones_of),
         _half(
-            lattice.last,
-            lattice.split,
-            halves.others,
-            halves.others_of,
-            lattice.last_of,
-            lattice.counts,
+            lattice, lattice.split, lattice.last, lattice.last_of, halves.others, halves.others_of
         ),
         np.zeros(classes.n_classes, dtype=np.uint32),
         np.zeros_like(table.key),
@@ -189,12 +176,12 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
 
 
 def _half(
-    tuples: np.ndarray,
+    lattice: LatticeArrays,
     begins: int,
+    tuples: np.ndarray,
+    of: np.ndarray,
     groups: np.ndarray,
     groups_of: np.ndarray,
-    of: np.ndarray,
-    counts: np.ndarray,
 ) -> WalkedHalf:
     size = len(tuples)
     return WalkedHalf(
@@ -205,7 +192,7 @@ def _half(
         np.zeros_like(groups_of),
         np.arange(size, dtype=np.uint32),
         np.array([size], dtype=np.int64),
-        np.bincount(of, counts, size).astype(np.int64),
+        np.bincount(of, lattice.counts, size).astype(np.int64),
         of.astype(np.uint32),
     )
 

@@ -14,8 +14,6 @@ from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 
-_HUGE = 1e307  # larger numbers are made smaller, all alike
-
 _NAMED = 50  # sets of more texts are named by their first and their last
 
 
@@ -30,16 +28,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ValueOrder:
-    """Where the values of one quasi-identifier stand.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("10", "*", None), ("1-3", "*", None),
-    ...     ("1", "1-3", None), ("3", "1-3", None)])
-    >>> tree.labels
-    ('10', '1', '3', '1-3', '*')
-    >>> line = ValueOrder.of(tree)
-    >>> line.at.tolist(), line.rank.tolist()
-    ([10.0, 1.0, 3.0, 2.0, 5.5], [2, 0, 1])
-    """
+    """Where the values of one quasi-identifier stand."""
 
     tree: Hierarchy  # the hierarchy, of N nodes and L leaves
     numeric: bool  # whether the leaves are numbers, but for that of missing cells
@@ -58,7 +47,7 @@ class ValueOrder:
             rank = np.arange(leaves)
             size_of = np.arange(leaves, dtype=np.float64)
         else:
-            if np.abs(sizes).max() > _HUGE:  # else differences would be infinite; only they count
+            if np.abs(sizes).max() > 1e307:  # else differences would be infinite; only they count
                 sizes /= 4
             distinct, order = np.unique(sizes, return_inverse=True)
             steps = max(len(distinct) - 1, 1)
@@ -101,13 +90,7 @@ class ValueOrder:
         return self.numeric or (times is not None and times == sorted(times))
 
     def label(self, span: Span) -> str:
-        """What a range is called: ``[a, b]``, ``b or less``, ``{a, b, c}`` or its mean.
-
-        >>> tree = Hierarchy.from_entries(
-        ...     [("*", None, None), *((leaf, "*", None) for leaf in "xyz")])
-        >>> ValueOrder.of(tree).label(Span(0, 1))
-        '{x, y}'
-        """
+        """What a range is called: ``[a, b]``, ``b or less``, ``{a, b, c}`` or its mean."""
         if span.mean_alone:
             return span.mean
         inside = self.leaves(span.low, span.high)
@@ -150,12 +133,7 @@ class ValueOrder:
     def spans(
         self, nodes: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per group of values, given where each starts, its single value and its range.
-
-        The node of a group that needs no range, because all its values are the same one (or
-        stand above one and the same leaf: then the highest of them), -1 for the others; the
-        lowest and the highest rank of its leaves.
-        """
+        """Per group, by its start: the node of its only value (-1 if several), both end ranks."""
         highest_node = np.maximum.reduceat(nodes, starts)
         same = np.minimum.reduceat(nodes, starts) == highest_node
         first = np.minimum.reduceat(self.tree.first[nodes], starts)
@@ -166,14 +144,7 @@ class ValueOrder:
 
 
 def ranges_beside(line: ValueOrder, wanted: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
-    """The hierarchy with ranges beside its nodes, and the node of each range.
-
-    >>> tree = Hierarchy.from_entries(
-    ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
-    >>> found, nodes = ranges_beside(ValueOrder.of(tree), [Span(1, 3), Span(0, 2), Span(1, 3)])
-    >>> nodes.tolist(), found.labels[6:]
-    ([6, 7, 6], ('[1, 3]', '[0, 2]'))
-    """
+    """The hierarchy with ranges beside its nodes, and the node of each range."""
     taken = set(line.tree.labels)
     ranges: list[LeafRange] = []
     known: dict[Span, int] = {}

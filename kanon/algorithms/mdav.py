@@ -38,7 +38,6 @@ RANGES = Parameter(
     "than k records of the table reach is left open, as in “65 or more”.",
 )
 
-
 CARD = AlgorithmCard(
     name="mdav",
     title="MDAV (microaggregation)",
@@ -61,8 +60,6 @@ CARD = AlgorithmCard(
     parameters=(RANGES,),
     needs_hierarchies=False,
 )
-
-_WORK = 5_000_000  # so many distances are computed between two reports of progress, about
 
 _DIGITS = 400  # a power of ten that is too large, or too near to 0, for a float
 
@@ -282,18 +279,14 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.n
     )
     done = False
     while not done:
-        done = group_some(run, task.k, _WORK)
+        done = group_some(run, task.k, 5_000_000)
         left, groups = int(run.state[RECORDS]), int(run.state[GROUPS])
         progress(1 - left / n, f"{thin(groups)} groups, {thin(left)} records left of {thin(n)}")
     return columns, run.group
 
 
 def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
-    """A quasi-identifier as whole numbers.
-
-    They are exact unless a sum over all records would not fit into 62 bits; then they are rounded
-    down to as many bits as do.
-    """
+    """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits."""
     line, nodes = ValueOrder.of(classes.hierarchies[j]), classes.nodes[:, j]
     by_rank = {int(line.rank[leaf]): _exact(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]}
     middle = {
@@ -318,9 +311,7 @@ def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
 
 
 def _exact(label: str) -> Fraction:
-    """The number that a text means.
-
-    Of one too near to 0 for a float, 0: with all its digits it would fill the memory.
+    """The number that a text means; 0 of one whose digits behind the point would fill the memory.
 
     >>> _exact("2.50"), _exact("1e-99999999")
     (Fraction(5, 2), Fraction(0, 1))

@@ -15,8 +15,6 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive
 
-_OFTEN = 64  # merges between two reports of progress
-
 
 @dataclass(frozen=True, eq=False)
 class ContinuedMerging:
@@ -29,12 +27,7 @@ class ContinuedMerging:
 
 
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
-    """The release after merging every class that breaks a model of the task.
-
-    In greedy merging with several models the smallest class of all is merged as long as it has
-    fewer than k records, since it breaks k-anonymity. So the run is that of k-anonymity alone up
-    to the release for k, and this continues it.
-    """
+    """The release after merging on every class that breaks a model, the smallest first."""
     before = recoding.released
     found = continued(before, task, progress)
     if not len(found.parts):
@@ -85,7 +78,7 @@ def continued(
         if broken(task.models, now)[0]:
             heapq.heappush(heap, waiting(made))
         merges += 1
-        if merges % _OFTEN == 0:
+        if merges % 64 == 0:
             left = len(heap)
             progress(
                 max(0.0, 1 - left / at_first),

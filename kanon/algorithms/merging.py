@@ -1,10 +1,11 @@
 """Greedy merging on the compiled kernel, shared by GAA and its variant."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.task import Task, digits_of
+from kanon.algorithms.task import Task, digits_of, in_one_width
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
@@ -34,10 +35,6 @@ from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
 
 _CHUNK = 256  # merges between two reports of progress
-
-_THINNED = 2
-"""Once so many times fewer classes live than stood in the tree at first, it is made anew: siblings
-are neighbours in memory again."""
 
 _BUCKETS = 12
 """As many sensitive values are told apart by the fastest bound; more of them share buckets."""
@@ -70,7 +67,7 @@ def merge_greedily(
     planted = size
     while not done:
         done = merge_some(work, rules, looking, _CHUNK)
-        if state[LIVE] * _THINNED < planted:
+        if 2 * state[LIVE] < planted:  # made anew, so that siblings are neighbours in memory again
             planted = state[LIVE]
             _planted(work, rules, np.flatnonzero(work.alive))
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
@@ -128,16 +125,11 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
 
 
 def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_size: bool) -> Rules:
-    hierarchies = classes.hierarchies
-    shape = len(hierarchies), max(tree.n_nodes for tree in hierarchies)
-    parents = np.full(shape, -1, dtype=np.int32)
-    depths = np.zeros(shape, dtype=np.int64)
-    nearest = np.full(shape, NONE, dtype=np.int64)
-    for j, (tree, depth) in enumerate(zip(hierarchies, task.potentials, strict=True)):
+    parents, depths = in_one_width(replace(task, classes=classes))
+    nearest = np.full(depths.shape, NONE, dtype=np.int64)
+    for row, tree, depth in zip(nearest, classes.hierarchies, depths, strict=True):
         above = tree.parent[: tree.root]
-        parents[j, : tree.n_nodes] = tree.parent
-        depths[j, : tree.n_nodes] = depth
-        np.minimum.at(nearest[j], above, depth[: tree.root] - depth[above])
+        np.minimum.at(row, above, depth[: tree.root] - depth[above])
     return Rules(
         search_order(classes, task.potentials),
         parents,
@@ -245,6 +237,7 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
     if seed >= 0:
         ranks[:size] = tuple_hashes(classes.nodes, seed)
     entries = size * m + 2  # at most a path per original class, and the two roots
+    branches = 1 + sum(tree.n_nodes for tree in classes.hierarchies)
     return Merging(
         nodes,
         counts,
@@ -261,8 +254,6 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
         down=np.zeros(values, dtype=np.int64),
         known=np.zeros(values, dtype=np.int64),
         path=np.zeros((4, max(3, m)), dtype=np.int64),
-        branches=np.zeros(
-            (4, 1 + sum(tree.n_nodes for tree in classes.hierarchies)), dtype=np.int64
-        ),
+        branches=np.zeros((4, branches), dtype=np.int64),
         state=np.zeros(5, dtype=np.int64),
     )

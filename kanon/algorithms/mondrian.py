@@ -65,10 +65,7 @@ _DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance":
 RELEASE = Parameter(
     name="release",
     title="Released values",
-    choices={
-        "hierarchy": "groups of the hierarchy",
-        "ranges": "ranges and sets",
-    },
+    choices={"hierarchy": "groups of the hierarchy", "ranges": "ranges and sets"},
     default="hierarchy",
     help="A region gets, in every column, the lowest group of the hierarchy that holds its values, "
     "or just the range from its lowest to its highest value. A column without a hierarchy gets "
@@ -78,16 +75,12 @@ RELEASE = Parameter(
 RANGES = Parameter(
     name="ranges",
     title="Bounds of ranges",
-    choices={
-        "tight": "values of the class",
-        "outward": "open at the table's extremes",
-    },
+    choices={"tight": "values of the class", "outward": "open at the table's extremes"},
     default="tight",
     help="A range goes from the lowest value of its class to the highest, so the outermost ones "
     "show the extremes of the table. Outward, a bound that fewer than k records reach is left "
     "open, as in “65 or more”; a column with a hierarchy gets the lowest group around the range.",
 )
-
 
 CARD = AlgorithmCard(
     name="mondrian",
@@ -113,8 +106,6 @@ CARD = AlgorithmCard(
     parameters=(VARIANT, DIMENSION, RELEASE, RANGES),
     needs_hierarchies=False,
 )
-
-_MOST_DECIMALS = 9  # numbers of so many decimals at most are held against each other exactly
 
 _STRETCH = 16_384
 """So many classes are looked at between two reports of progress, or one region if it has more."""
@@ -147,17 +138,6 @@ class _Made(NamedTuple):
     starts: np.ndarray  # where the region starts in the order of the classes, shape (C,)
     told: np.ndarray  # what the kernel told about the cut, shape (C, 5)
     ends: np.ndarray  # where each part ends, shape (sum of parts,)
-
-
-def check(task: Task) -> None:
-    """Check that some release can meet k and the models.
-
-    Raises
-    ------
-    Unsatisfiable
-        None can.
-    """
-    task.check()
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -266,12 +246,8 @@ def released(
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
     ranged = any(map(operator.is_not, trees, task.classes.hierarchies))
-    return Recoding.from_targets(
-        task.classes,
-        targets,
-        hierarchies=tuple(trees) if ranged else None,
-        trace=trace,
-    )
+    shown = tuple(trees) if ranged else None
+    return Recoding.from_targets(task.classes, targets, hierarchies=shown, trace=trace)
 
 
 def cuts(task: Task) -> list[Cut]:
@@ -379,7 +355,7 @@ def _in_steps(at: np.ndarray) -> np.ndarray:
     >>> _in_steps(np.array([0.1, 0.2, 0.4])).tolist(), _in_steps(np.array([1 / 3])).tolist()
     ([1.0, 2.0, 4.0], [0.3333333333333333])
     """
-    for digits in range(_MOST_DECIMALS + 1):
+    for digits in range(10):  # decimals that are held against each other exactly, at most
         steps = np.rint(at * 10.0**digits)
         if np.abs(steps).max(initial=0.0) < 2.0**53 and np.array_equal(steps / 10.0**digits, at):
             return np.asarray(steps)

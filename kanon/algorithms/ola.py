@@ -35,7 +35,6 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-
 check = complete_search(CARD.title)
 
 

@@ -36,13 +36,9 @@ CARD = AlgorithmCard(
     slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(
-        replace(
-            LOSS,
-            choices={name: LOSS.choices[name] for name in ("metric", "precision")},
-        ),
+        replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")}),
     ),
 )
-
 
 check = complete_search(CARD.title)
 

@@ -15,15 +15,13 @@ from kanon.algorithms.lattice_size import n_nodes, raised_to
 from kanon.algorithms.lattice_sweep import by_least_k
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_walk import targets_at
-from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.optimal_local_program import Solved, least, places_below
 from kanon.algorithms.prices import good_prices
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Parameter
-from kanon.errors import PlanError, Unsatisfiable
-from kanon.privacy.k_anonymity import too_few_records
+from kanon.errors import PlanError
 from kanon.recoding import Recoding, Trace
 
 SECONDS = Parameter(
@@ -65,12 +63,6 @@ MOST_CLASSES, MOST_WORK = 1_000, 50_000_000
 MOST_PLACES = 100_000
 """The most places of classes in groups for which the solver is begun: its root takes a minute."""
 
-_AHEAD = 1.01
-"""The first search is for releases up to this multiple of the bound: few groups can be in them."""
-
-_SHARES = (0.1, 0.2, 0.25)
-"""The share of the time after the first release, after the prices, and after the first search."""
-
 
 def check(task: Task) -> None:
     """Check that the task can be run.
@@ -83,16 +75,13 @@ def check(task: Task) -> None:
         There are other models than k-anonymity, or the table is too large.
     """
     task.check()
-    wanted, classes = least_k(task), task.classes
-    if wanted > classes.n_records:
-        raise Unsatisfiable(too_few_records(wanted, classes.n_records))
     if task.others:
         raise PlanError(
             "Optimal local recoding counts records alone, so it cannot keep "
             f"{task.others[0].title}; use 'lattice-sweep', which asks every model before it "
             "releases a class."
         )
-    size, nodes = classes.n_classes, n_nodes(classes.hierarchies)
+    size, nodes = task.classes.n_classes, n_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
             f"Optimal local recoding is for small tables: at most {thin(MOST_CLASSES)} different "
@@ -157,7 +146,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     check(task)
     task = by_least_k(task)
-    first, second, third = _SHARES
+    first, second, third = 0.1, 0.2, 0.25  # the shares of the time after release, prices, search
     sweep = replace(task, options={"effort": "thorough"})
     begun = lattice_sweep.anonymise(sweep, stretch(progress, 0, first))
     groups = distinct_groups(task)
@@ -170,7 +159,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         left = (end - time.monotonic()) / (2 if ahead else 1)
         if best.gap == 0 or left <= 0:
             break
-        below = min(int(_AHEAD * bound), best.loss) if ahead else best.loss
+        # At first up to a multiple of the bound: few groups can be in such releases.
+        below = min(int(1.01 * bound), best.loss) if ahead else best.loss
         places = places_below(prices, below)
         many = len(places.who)
         if many > MOST_PLACES:

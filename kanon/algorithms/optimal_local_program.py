@@ -21,13 +21,6 @@ from kanon.algorithms.prices import Assignment, Prices
 
 _OPTIMAL, _INFEASIBLE = 0, 2  # what the solver says if it is done
 
-_OBJECTIVE = 1e4
-"""The largest cost of a class in a group as the solver counts: it ends at a gap of a millionth."""
-
-
-_SLACK = 1e-9
-"""By how large a share of the loss places are kept for what rounding does to the bound."""
-
 
 @dataclass(frozen=True, eq=False)
 class Places:
@@ -46,7 +39,7 @@ class Solved:
 def places_below(prices: Prices, loss: float) -> Places:
     problem, gain = prices.problem, prices.price * prices.scale - prices.problem.own
     groups, counts = problem.groups, problem.counts
-    room = (1 + _SLACK) * loss - prices.bound()
+    room = (1 + 1e-9) * loss - prices.bound()  # more, for what rounding does to the bound
     who, sizes = [], np.zeros(len(groups.kept), dtype=np.int64)
     for group, kept in enumerate(groups.kept):
         members = groups.members[groups.begin[group] : groups.begin[group + 1]]
@@ -61,11 +54,7 @@ def places_below(prices: Prices, loss: float) -> Places:
 
 
 def rise_of_bound(brings: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
-    """By how much the bound rises if a group has to be used and to take one of its classes.
-
-    >>> rise_of_bound(np.array([5, -1, -4]), np.array([2, 2, 1]), 3).tolist()
-    [0.0, 1.0, 3.0]
-    """
+    """By how much the bound rises if a group has to be used and to take one of its classes."""
     whole = (brings * counts).astype(np.float64)
     good = brings > 0
     most, lacking = whole[good].sum(), max(0, k - int(counts[good].sum()))
@@ -91,10 +80,9 @@ def least(problem: Assignment, places: Places, seconds: float) -> Solved:
     size, many, few = len(counts), len(who), len(places.groups)
     if len(np.unique(who)) < size:
         return Solved(None, np.inf, done=True)
-    losses = (counts[who] * (problem.own[who] - problem.groups.kept[places.groups][group])).astype(
-        np.float64
-    )
-    unit = max(losses.max(), 1.0) / _OBJECTIVE
+    lost = problem.own[who] - problem.groups.kept[places.groups][group]
+    losses = (counts[who] * lost).astype(np.float64)
+    unit = max(losses.max(), 1.0) / 1e4  # as the solver counts: it ends at a gap of a millionth
     x, y, ones = np.arange(many), many + np.arange(few), np.ones(many)
     rows = np.concatenate([who, size + x, size + x, size + many + group, size + many + y - many])
     columns = np.concatenate([x, x, many + group, x, y])

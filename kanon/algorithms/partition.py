@@ -1,4 +1,4 @@
-"""PartCut classes into parts along the hierarchies, so that each can be merged by itself."""
+"""Cut classes into parts along the hierarchies, so that each can be merged by itself."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -10,11 +10,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.stored_classes import PartCells, PartCut, below
 
-_LEAST_SHARE = 0.25
-"""No cut gives one side less than this share of the classes: parts should take alike long."""
-
 _ROUNDING = 1e-12  # what is expected of two cuts may differ by this share because it was rounded
-
 
 CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 """What a part holds, by the cuts made so far and its number."""
@@ -23,18 +19,7 @@ CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 def partition(
     classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
 ) -> np.ndarray:
-    """PartCut classes into parts that never meet.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> trees = (suppression(["F", "M"]), suppression(["a", "b"]))
-    >>> nodes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
-    >>> classes = EquivalenceClasses(("sex", "town"), trees, nodes, np.full(4, 5))
-    >>> costs = Potentials([np.array([5, 5, 0]), np.array([1, 1, 0])])
-    >>> partition(classes, costs, 2).tolist(), partition(classes, costs, 4).tolist()
-    ([1, 1, 0, 0], [3, 1, 2, 0])
-    >>> partition(classes, costs, 4, least=10).tolist()
-    [1, 1, 0, 0]
-    """
+    """Cut classes into parts that never meet, each of at least ``least`` records."""
     members = [np.arange(classes.n_classes)]
 
     def cells(cuts: Sequence[PartCut], part: int) -> PartCells:
@@ -85,17 +70,14 @@ def cuts_along(
 
 
 def _cut(
-    hierarchies: Sequence[Hierarchy],
-    potentials: Potentials,
-    part: PartCells,
-    least: int,
+    hierarchies: Sequence[Hierarchy], potentials: Potentials, part: PartCells, least: int
 ) -> tuple[int, int, int] | None:
     """The column and the node of the best cut, and how many classes lie below it; None if none."""
     size, records = part.n_classes, part.records[0].sum()
     # Where potentials are irrational, what cannot be told from each other is equal.
     irrational = potentials.slack > 0 and not potentials.digits
     tolerance = 1 + Fraction(_ROUNDING) if irrational else 1
-    fewest, best = _LEAST_SHARE * size, (Fraction(0), 0.0)
+    fewest, best = size / 4, (Fraction(0), 0.0)  # fewest: parts should take alike long
     where = None
     for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
         inner = slice(tree.root)

@@ -44,13 +44,6 @@ def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
     That k is a hundred times the mean size of a class at the start. In small tables it is less:
     what 64 classes in each part would hold, since the fewer are left of a part the more costs a
     cut. Every part holds at least so many records. Tables too small for that are one part.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> nodes = np.array([[0], [1]], dtype=np.int32)
-    >>> classes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),), nodes, np.full(2, 640))
-    >>> part_of, up_to = cut_for(Task(classes, (np.array([1, 1, 0]),), k=2), 2)
-    >>> part_of.tolist(), up_to
-    ([1, 0], 10)
     """
     classes, up_to = task.classes, apart_up_to(task.classes, number)
     if up_to < 2:  # every class has one record already

@@ -34,7 +34,6 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-
 check = complete_search(CARD.title)
 
 

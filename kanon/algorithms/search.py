@@ -4,11 +4,11 @@ An exhaustive search classifies every node, each algorithm in its own order; the
 found here, the same way for all.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
-from typing import Protocol
+from functools import partial, reduce
 
 import numpy as np
 
@@ -40,7 +40,6 @@ LOSS = Parameter(
 )
 """What a full-domain search minimises."""
 
-
 FULL_DOMAIN = (
     "All values of a quasi-identifier are raised to one level of its hierarchy, the same for all "
     "records; a combination of levels is a node of the lattice."
@@ -49,42 +48,45 @@ FULL_DOMAIN = (
 
 
 def own_way(how: str) -> str:
-    """How an algorithm works, without what all full-domain algorithms have in common.
-
-    >>> own_way(f"{FULL_DOMAIN} The cheapest is taken.")
-    'The cheapest is taken.'
-    """
+    """How an algorithm works, without what all full-domain algorithms have in common."""
     return how.removeprefix(FULL_DOMAIN).strip()
 
 
-class Loss(Protocol):
+class Loss(ABC):
     """What a search minimises: exact numbers, so that ties are ties."""
 
-    exact: bool
+    exact: bool = False
     """Whether the bounds are known before any node is evaluated, and rise with the losses."""
 
-    slack: int  # losses that differ by more are in their exact order; 0 where they are exact
+    slack: int = 0  # losses that differ by more are in their exact order; 0 where they are exact
 
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+
+    @abstractmethod
     def of(self, node: Node, found: Evaluation) -> int | Fraction:
         """The loss of a node's release."""
 
     def exactly(self, node: Node) -> int | Fraction:
         """The exact loss of a node's release, where losses had to be rounded."""
+        return 0
 
+    @abstractmethod
     def bounds(self) -> np.ndarray:
         """Per node, in an array of the lattice's shape, no more than its loss."""
 
     def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
-        """Raise the bounds of a node that was evaluated and of all above it, in place."""
+        """Raise the bounds of a node that was evaluated and of all above it, if known, in place."""
+        return
 
 
-class CellLoss:
+class CellLoss(Loss):
     """The loss of cells: a sum over quasi-identifiers as long as nothing is suppressed."""
 
     exact = True
 
     def __init__(self, lattice: Lattice, potentials: Potentials | None = None) -> None:
-        self._lattice = lattice
+        super().__init__(lattice)
         self._lost = lattice.lost if potentials is None else lattice.lost_by(potentials)
         self._potentials = lattice.task.potentials if potentials is None else potentials
         self.slack = self._potentials.slack
@@ -95,26 +97,15 @@ class CellLoss:
         return lost + found.left
 
     def exactly(self, node: Node) -> int:
-        return self._lattice.exact_loss(node, self._potentials)
+        """Exactly, but for a constant and a factor that are those of all nodes."""
+        return -self._potentials.exact_sum(self._lattice.release(node).cells)
 
     def bounds(self) -> np.ndarray:
         return self._lattice.losses
 
-    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
-        """Nothing: what is suppressed at a node says nothing about those above."""
 
-
-class Discernibility:
+class Discernibility(Loss):
     """DM: the squared sizes of the classes; a suppressed record costs n."""
-
-    exact = False
-    slack = 0
-
-    def __init__(self, lattice: Lattice) -> None:
-        self._lattice = lattice
-
-    def exactly(self, node: Node) -> int:
-        return 0
 
     def of(self, node: Node, found: Evaluation) -> int:
         return found.squares + found.suppressed * self._lattice.task.classes.n_records
@@ -127,17 +118,8 @@ class Discernibility:
         np.maximum(above, found.all_squares, out=above)
 
 
-class ClassSize:
+class ClassSize(Loss):
     """AECS: released records per class."""
-
-    exact = False
-    slack = 0
-
-    def __init__(self, lattice: Lattice) -> None:
-        self._lattice = lattice
-
-    def exactly(self, node: Node) -> int:
-        return 0
 
     def of(self, node: Node, found: Evaluation) -> Fraction:
         """Released records per class; more than n if no class is left."""
@@ -181,10 +163,7 @@ def check_full_domain(task: Task, title: str) -> None:
 
 
 def complete_search(title: str) -> Callable[[Task], None]:
-    def check(task: Task) -> None:
-        check_full_domain(task, title)
-
-    return check
+    return partial(check_full_domain, title=title)
 
 
 def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:

@@ -18,7 +18,7 @@ _KEPT, _HERE = 8, 8
 
 
 class StoredCounts:
-    """Counts classes by rolling up tables that the engine keeps; see :class:`NodeCounts`."""
+    """Counts classes by rolling up tables that the engine keeps; as :class:`CountsHere` does."""
 
     def __init__(self, classes: StoredClasses, potentials: Sequence[np.ndarray], k: int) -> None:
         self._classes, self._potentials, self._k = classes, potentials, k
@@ -60,7 +60,6 @@ class StoredCounts:
         )  # fmt: skip
 
     def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        """The sizes of the classes, each once and rising, and how many classes have each."""
         here = self._counted_here(node)
         if here is not None:
             return here.sizes(node)

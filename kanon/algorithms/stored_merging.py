@@ -14,9 +14,9 @@ from kanon.base.progress import Progress, no_progress, stretch
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.kernels.hashing import tuple_hashes
-from kanon.recoding import Partition, Recoding
+from kanon.recoding import Recoding
 from kanon.settings import settings
-from kanon.stored_classes import StoredClasses, StoredRecoding, TupleNumbers
+from kanon.stored_classes import StoredClasses, TupleNumbers
 from kanon.strategies import LOOKS_AT
 
 _APART, _TOGETHER = 0.9, 0.95
@@ -65,19 +65,15 @@ def _signed(nodes: np.ndarray) -> np.ndarray:
     return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
 
 
-def check_stored(task: Task) -> None:
+def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
+    """The release for the task's k: that of :func:`merge_apart`, made where the classes are."""
+    task.check()
     if LOOKS_AT[task.strategy]:
         raise PlanError(
             f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
             "classes in memory, of which this table has too many; choose strategy 's1', or set "
             "classes higher (see docs/operate/limits.md)."
         )
-
-
-def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
-    """The release for the task's k: that of :func:`merge_apart`, made where the classes are."""
-    task.check()
-    check_stored(task)
     classes = task.classes
     assert isinstance(classes, StoredClasses)
     up_to = apart_up_to(classes, number)
@@ -87,15 +83,20 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
     if max(sizes) > settings().classes:
         raise classes.refusal
     k = min(task.k, up_to)
-    own = replace(task, classes=_empty(classes), k=k, models=())
-    work = MergePart(own)
+    work = MergePart(replace(task, classes=_empty(classes), k=k, models=()))
     found = classes.merged(cuts, sizes, work, stretch(progress, 0, _APART))
     if task.k > up_to:
         left = replace(task, classes=found.fetched(), models=())
         path = merge_greedily(left, progress=stretch(progress, _APART, _TOGETHER))
         found = found.followed_by(path.at(task.k))
-    sample = _sample(task, found, len(cuts) + 1, up_to, stretch(progress, _TOGETHER, 1))
-    found = _repaired(task, found)
+    nodes, counts, part_of = found.lowest_hashes(SAMPLE)
+    some = replace(_empty(classes), nodes=nodes, counts=counts)
+    sampling = stretch(progress, _TOGETHER, 1)
+    sample = loss_on_sample(task, some, part_of, len(cuts) + 1, up_to, sampling)
+    if task.others:
+        released = found.released
+        whole = Recoding.from_targets(released, released.nodes)
+        found = found.followed_by(repaired(whole, replace(task, classes=released)))
     trace = replace(
         found.trace, parts=sample.parts, sampled=sample.sampled,
         loss_ratio=sample.ratio_at(task.k),
@@ -103,24 +104,8 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
     return found.with_trace(trace)
 
 
-def _repaired(task: Task, found: StoredRecoding) -> StoredRecoding:
-    if not task.others:
-        return found
-    released = found.released
-    own = replace(task, classes=released)
-    return found.followed_by(repaired(Recoding.from_targets(released, released.nodes), own))
-
-
 def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
     nodes = np.zeros((0, len(classes.attributes)), dtype=np.int32)
     return EquivalenceClasses(
         classes.attributes, classes.hierarchies, nodes, np.zeros(0, dtype=np.int64)
     )
-
-
-def _sample(
-    task: Task, found: StoredRecoding, parts: int, up_to: int, progress: Progress
-) -> Partition:
-    nodes, counts, part_of = found.lowest_hashes(SAMPLE)
-    some = replace(_empty(task.classes), nodes=nodes, counts=counts)
-    return loss_on_sample(task, some, part_of, parts, up_to, progress)

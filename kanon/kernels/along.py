@@ -10,11 +10,7 @@ from kanon.kernels.worst_classes import rate
 
 @kernel(seconds=2, arrays=True)
 def measure_along(histograms, parts, state):
-    """How bad the worst class is after 0, 1, … M merges: minus its entropy, and its t (M + 1,).
-
-    ``histograms``, those of the original classes with twice the room, are used up; ``parts`` are
-    the merges, (M, 3); ``state`` is the number of entries in use.
-    """
+    """How bad the worst class is after 0, 1, … merges; uses up ``histograms``."""
     merges = parts.shape[0]
     size = len(histograms.length) - merges
     half = 1
@@ -67,16 +63,9 @@ def unchanged_cells(
 
 @kernel(seconds=1, arrays=True)
 def add_up(
-    nodes: np.ndarray,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    values: np.ndarray,
-    found: np.ndarray,
+    nodes: np.ndarray, counts: np.ndarray, starts: np.ndarray, values: np.ndarray, found: np.ndarray
 ) -> None:
-    """Fill ``found`` per class with the sum over its cells of a whole number per node.
-
-    ``nodes`` is (C, m); the numbers of attribute j stand from ``starts[j]`` on in ``values``.
-    """
+    """Fill ``found`` per class with the sum over its cells of a whole number per node."""
     for c in range(len(counts)):
         one = 0
         for j in range(len(starts)):

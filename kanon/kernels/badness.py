@@ -42,10 +42,7 @@ def _logs_added(logs, value, tally, marks, first, last):
 
 @loop
 def _excess_added(total, records, value, tally, marks, first, last, size):
-    """By how much the excess over the table's shares grows when a class joins the marks.
-
-    In whole numbers: n times the records above, summed over the values.
-    """
+    """By how much n times the excess over the table's shares grows as a class joins the marks."""
     grown = np.int64(0)
     for entry in range(first, last):
         due = total[value[entry]] * size
@@ -66,10 +63,7 @@ def _excess(total, records, value, tally, first, last, size):
 def bad_of_two(
     at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
 ):
-    """How bad the merge of two classes is. The marks are those of ``one``; ``mass`` is of both.
-
-    Takes arrays, not the records that hold them: handing those over costs more than the sum.
-    """
+    """How bad a merge is; takes arrays, as handing over the records that hold them is slow."""
     if at == LOOKS_AT_K:
         return -float(size)
     first, last = start[other], start[other] + length[other]
@@ -116,11 +110,7 @@ def merged_bad(view, work, chosen, other, third):
 def least_of_two(
     at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
 ):
-    """A bound: the merge of two classes is at least so bad.
-
-    The entropy is highest if they share no value. t is lowest if one has what the other lacks, and
-    at least twice the share of the table whose values neither has.
-    """
+    """A bound: the merge of two classes is at least so bad, whether they share values or not."""
     both = size + other_size
     if at == LOOKS_AT_L:
         return (mass + other_mass) / both - ln(logs, both) - SLACK
@@ -165,10 +155,7 @@ def badness(view, work, rules, chosen, candidate):
 
 @loop
 def changes_nothing(view, chosen, by, bar):
-    """Whether no merge with ``chosen`` changes how bad the worst class of the table is.
-
-    A class made of others is at most as bad as the worst of them, and by size as the best.
-    """
+    """Whether no merge with ``chosen`` changes how bad the worst class of the table is."""
     if not view.whole:
         return False
     if by == LEAST_PRODUCT:  # of those that do not take in all of the worst classes

@@ -141,12 +141,7 @@ def _take(table, grown, clusters, place, grows):
 
 @kernel(seconds=2, arrays=True)
 def grow_some(table, grown, clusters, looks):
-    """Make clusters for about so many looks; whether fewer than k records are left.
-
-    The first cluster is begun with the class furthest from the one that was drawn, each other
-    with the class furthest from the start of the last; as long as it has fewer than k records, it
-    takes the class by which its loss grows least.
-    """
+    """Make clusters for about so many looks; whether fewer than k records are left."""
     state = grown.state
     m = table.nodes.shape[1]
     while looks > 0:

@@ -43,10 +43,7 @@ def _compared(table, clusters, meeting, its, one, other):
 
 @loop_with_arrays
 def _nearest(table, clusters, meeting, records, below, but):
-    """The cluster below ``below`` records, not ``but``, that the ready tuple widens at least cost.
-
-    The lowest number of several; -1 if there is none.
-    """
+    """The first cluster below ``below`` records, not ``but``, widened at least cost; -1 if none."""
     best, least, slack = -1, MOST, table.digits.slack
     most = least  # beyond it no sum is followed
     its = records if table.weighted else np.int64(1)
@@ -70,10 +67,7 @@ def _nearest(table, clusters, meeting, records, below, but):
 
 @kernel(seconds=1, arrays=True)
 def join_some(table, clusters, meeting, queue, below, looks):
-    """Let classes join the nearest cluster in the order of a queue; whether all have joined.
-
-    While any cluster has fewer than ``below`` records, classes join only such ones.
-    """
+    """Let queued classes join the nearest cluster, first those below ``below``; whether all did."""
     state = meeting.state
     while state[0] < len(queue):
         if looks <= 0:
@@ -94,10 +88,7 @@ def join_some(table, clusters, meeting, queue, below, looks):
 
 @kernel(seconds=1, arrays=True)
 def merge_small_some(table, clusters, meeting, into, looks):
-    """Merge every cluster below k with the nearest other, in their order; whether all hold k.
-
-    ``into``, (K,), is set to the cluster that each was merged into, and left alone for all others.
-    """
+    """Merge clusters below k with the nearest other, noted in ``into``; whether all hold k."""
     state = meeting.state
     while state[0] < len(clusters.records):
         if looks <= 0:

@@ -20,10 +20,7 @@ def _widening(table, centre, own, tuple_, its):
 
 @loop_with_arrays
 def _apart(table, mine, records, others):
-    """What it costs to widen all other members of a cluster (two at least) by each member.
-
-    Written: ``others`` (members, m), per member the centre of all others.
-    """
+    """What widening all other members by each costs; writes ``others``, the centres of those."""
     size, m = len(mine), table.nodes.shape[1]
     before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
     before[0] = table.nodes[mine[0]]
@@ -82,12 +79,7 @@ def _furthest_first(table, mine, records):
 
 @kernel(seconds=4, arrays=True)
 def shed_some(table, clusters, members, start, state, looks):
-    """Let clusters above k lose the members furthest from the others; whether all are done.
-
-    From the furthest to the nearest, the first of several at the same distance sooner, each member
-    leaves without which k records are left. ``members`` (E,) are the classes by cluster, then in
-    canonical order; those of a cluster begin at ``start`` (K + 1,); ``state`` counts clusters done.
-    """
+    """Let clusters above k lose the members furthest from the others; whether all are done."""
     while state[0] < len(clusters.records):
         if looks <= 0:
             return False

@@ -43,10 +43,7 @@ def _sign(sums, others, bits):
 
 @loop
 def compare(digits, parents, one, own, its, theirs, other, own_other, its_other, theirs_other):
-    """The sign of the difference of two costs: of two tuples each, with what each weighs.
-
-    It is 0 where potentials are irrational: costs that cannot be told from each other are equal.
-    """
+    """The sign of the difference of two costs; 0 for irrational ones that cannot be told apart."""
     if digits.slack == 0 or digits.of.shape[2] == 0:
         return 0
     sum_digits(digits, parents, one, own, theirs, its, digits.sums[0])

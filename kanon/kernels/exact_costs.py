@@ -9,10 +9,7 @@ from kanon.kernels.heap import precedes
 
 @loop
 def compare_costs(work, rules, chosen, own, one, cost, other, its):
-    """The sign of the difference of what it costs to merge ``chosen`` with one and with another.
-
-    ``cost`` and ``its`` are these costs, rounded.
-    """
+    """The sign of the difference of two merges' costs, ``cost`` and ``its`` as rounded."""
     apart = cost - its
     if abs(apart) > rules.digits.slack:
         return 1 if apart > 0 else -1

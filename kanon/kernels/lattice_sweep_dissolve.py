@@ -16,13 +16,7 @@ from kanon.kernels.lattice_sweep_classes import (
 
 @kernel(seconds=1)
 def dissolve_some(lattice, trees, shared, pool, todo, most):
-    """Dissolve classes whose tuples cost less elsewhere; whether all of ``todo`` were tried.
-
-    Every tuple, in canonical order, joins the class for which that costs least (the first by
-    number on a tie), which is raised to what both share. If all together do not cost less than
-    the class did, everything stays. It tries ``todo`` from ``state[PLACE]`` on, for about ``most``
-    steps.
-    """
+    """Dissolve classes whose tuples, in turn, cost less elsewhere; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
     m = lattice.levels.shape[0]
     while state[PLACE] < todo.shape[0]:

@@ -94,11 +94,7 @@ def _dense(keys, size, table):
 
 @loop
 def number_tuples(lattice, tuples, j, part, live, size, table, groups):
-    """Group the first ``size`` ``live`` halves of tuples by what the levels ``part`` make of them.
-
-    ``j`` is the first quasi-identifier of the half; ``part`` a node of the half's lattice;
-    ``groups`` is filled with the group of each.
-    """
+    """Number the groups of live halves at the levels ``part``; ``j`` is their first attribute."""
     keys = table.keys
     for i in range(size):
         keys[i] = 0
@@ -154,12 +150,7 @@ def _number_last(lattice, halves, table, other, live, size):
 
 @loop
 def group_node(lattice, halves, table, node, live, size):
-    """Group the first ``size`` ``live`` classes by a node of the lattice; returns how many groups.
-
-    ``live`` are the same as before, or some of those; otherwise all halves have to be there, or be
-    forgotten before. ``table.of`` and ``table.size`` tell the groups, in the order of their first
-    classes.
-    """
+    """Group the first ``size`` of ``live`` by a node, in the order of first classes; how many."""
     one, other = node // lattice.parts[1], node % lattice.parts[1]
     at = _number_first(lattice, halves, table, one, live, size)
     to = _number_last(lattice, halves, table, other, live, size)

@@ -64,10 +64,7 @@ def _weigh(lattice, table, losses, node, k, live, size, groups):
 
 @loop
 def of_large_parts(lattice, halves, table, full, node, k, live):
-    """The classes whose groups by the first half alone reach k; returns how many.
-
-    No other class is in a group that reaches k at any node with these levels.
-    """
+    """The classes whose groups by the first half reach k: no other can at such levels. How many."""
     size = lattice.counts.shape[0]
     for each in range(size):
         live[each] = each
@@ -86,11 +83,7 @@ def of_large_parts(lattice, halves, table, full, node, k, live):
 
 @kernel(seconds=1)
 def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
-    """Fill ``key`` with the least mean loss of the groups of every node, all classes being there.
-
-    ``full``: whether all halves are there. ``begun``, the node to go on with and how many classes
-    are in ``live``, changes; it returns after grouping about ``most`` classes.
-    """
+    """Fill ``key`` with the least mean loss of the groups of every node, of all classes."""
     work = 0
     while begun[0] < key.shape[0] and work <= most:
         node = begun[0]
@@ -106,10 +99,7 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
 
 @kernel(seconds=1)
 def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
-    """Raise ``best`` to the largest potential each class keeps in any group of k at any node.
-
-    All other arguments are as in :func:`first_keys`.
-    """
+    """Raise ``best`` to the largest potential each class keeps in any group of k at any node."""
     work = 0
     while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
         node = begun[0]
@@ -167,12 +157,7 @@ def heaped(key, heap):
 
 @kernel(seconds=1)
 def order_some(lattice, halves, table, losses, ordered, k, most):
-    """Take the node with the cheapest group, release it, and so on; whether no group of k is left.
-
-    The node is grouped again: some of its records may have been released since. Its groups that
-    cost no more than the cheapest of any other node are released; it is put back with the cheapest
-    that it still has. It returns after grouping about ``most`` classes.
-    """
+    """Take the node with the cheapest group, release it, and so on; whether none of k is left."""
     key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
     work = 0
     while state[NEXT] > 0 and state[RECORDS] >= k:

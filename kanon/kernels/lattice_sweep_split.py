@@ -41,10 +41,7 @@ def _nearest(lattice, trees, shared, pool, given, wanted):
 
 @loop
 def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
-    """Find the best way to part members in two, one part, ``pool.best``, a group of the lattice.
-
-    Returns by how much the loss falls; 0 if no way is better.
-    """
+    """Part members into ``pool.best``, a group of the lattice, and others; how much it saves."""
     m, size, records, total = lattice.levels.shape[0], ends - begins, 0, 0
     for i in range(begins, ends):
         member = pool.members[i]
@@ -99,10 +96,7 @@ def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, l
 
 @loop
 def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest):
-    """Part the pool in two, and each part again, as long as that is better.
-
-    Returns how many parts there are, which ``pool.ends[0]`` tells, and by how much the loss falls.
-    """
+    """Part the pool again while that is better: how many parts ``pool.ends[0]`` has; the gain."""
     done, waiting = pool.ends[0], pool.ends[1]
     parts, gain, left, middle = 0, 0, 1, 0
     waiting[0, 0], waiting[0, 1] = 0, size
@@ -135,13 +129,7 @@ def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
 def split_some(
     lattice, halves, table, trees, shared, pool, full, k, todo, wanted, together, largest, most
 ):
-    """Merge classes with their nearest ones, and split them again if that costs less.
-
-    Their tuples are pooled in canonical order, parted in the best way with a group of some node as
-    one part, and each part again, if its tuples times the nodes below what they share are at most
-    ``largest``. Each class of ``todo`` is pooled with its ``wanted`` nearest, in turn or, if
-    ``together``, at once. Returns whether all were tried, after about ``most`` steps at the latest.
-    """
+    """Merge classes with their nearest, and split them again if it pays; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
     rounds = 1 if together else wanted
     while state[PLACE] < todo.shape[0] * rounds:

@@ -38,11 +38,7 @@ class SweepWalk(NamedTuple):
 
 @loop
 def _weighed(lattice, table, half, part, k, remaining):
-    """The place of the groups of a half at some levels; those of fewer than k records are -1.
-
-    No record of these is in a group of k records at any node with such levels, now or later: as the
-    walk goes on, there are fewer records. So they are weighed again only after a quarter is gone.
-    """
+    """The place of the groups of a half; those below k, now and later, are -1; seldom redone."""
     at = part % half.groups_of.shape[0]
     groups, live, size, records = half.groups[at], half.live, half.size[0], table.size
     if half.groups_of[at] != part:
@@ -66,10 +62,7 @@ def _weighed(lattice, table, half, part, k, remaining):
 
 @loop
 def _crowded(lattice, table, walk, k, ones, others, size):
-    """Keep those of ``walk.grouped`` that may be in a group of k records; returns how many.
-
-    Groups of one hash are taken for one, so none is overlooked.
-    """
+    """Keep those of ``walk.grouped`` that may be in a group of k records, by hashes; how many."""
     first_of, last_of, sums = walk.first.of, walk.last.of, walk.sums
     bits = 4
     while (1 << bits) < 2 * size:
@@ -123,11 +116,7 @@ def _still_live(half):
 
 @kernel(seconds=1)
 def reach_some(lattice, halves, table, walk, k, most):
-    """Visit nodes until some group of what remains reaches k; the number of groups there.
-
-    As :func:`group_node` tells them. 0 after grouping about ``most`` classes; -1 at the end: all
-    nodes were visited, or fewer than k records remain.
-    """
+    """Visit nodes until groups reach k; how many are there, 0 if not yet, -1 at the end."""
     state, work = walk.state, 0
     while state[RECORDS] >= k and state[REMAINING] > 0 and state[NEXT] < walk.order.shape[0]:
         if work > most:
@@ -170,10 +159,7 @@ def release(lattice, table, walk, groups, least):
 
 @kernel(seconds=2)
 def walk_some(lattice, halves, table, walk, k, most):
-    """Walk on along the nodes and release every group that reaches k; whether the walk has ended.
-
-    It returns after grouping about ``most`` classes.
-    """
+    """Walk on along the nodes and release every group that reaches k; whether it has ended."""
     work = 0
     while work <= most:
         before = walk.state[NEXT]

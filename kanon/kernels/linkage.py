@@ -12,10 +12,7 @@ from kanon.kernels.compilation import kernel, loop_with_arrays
 
 @loop_with_arrays
 def _misfit(low, high, p, q):
-    """The first column in which tuple q is no ancestor of tuple p; the number of columns if none.
-
-    Chains of single children share a range of leaves; their numbers tell who is above.
-    """
+    """The first column in which tuple q is no ancestor of tuple p; their number if none."""
     for j in range(low.shape[2]):
         if (
             high[1, q, j] > low[1, p, j]

@@ -71,11 +71,7 @@ def _farthest_from_mean(run):
 
 @loop
 def _around(run, k, centre):
-    """Make a group of a class and the nearest others that it needs to hold k records.
-
-    Returns the class farthest from the centre, in the group or not; -1 if there was no other. Of
-    equal ones the first counts, as farthest and as nearest.
-    """
+    """Group a class with its nearest up to k records; the farthest from the centre, or -1."""
     need = k - run.counts[centre]
     held, size = 0, 0
     best, found = -1.0, np.int64(-1)
@@ -131,10 +127,7 @@ def _close(run):
 
 @loop
 def _spread(run):
-    """Put every class that is left into the group whose mean is nearest, the first of equal ones.
-
-    The means are those of the groups before any class joins.
-    """
+    """Put every class that is left into the group whose mean, as it was, is nearest."""
     groups = run.state[GROUPS]
     chosen = run.nearest
     for i in range(run.state[LIVE]):

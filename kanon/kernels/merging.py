@@ -74,10 +74,7 @@ def merge_chosen(work, rules, view, chosen):
 
 @kernel(seconds=25, without=2)
 def merge_some(work, rules, view, n):
-    """Merge until every class holds k records, or ``n`` merges more; whether all hold k.
-
-    ``work`` has been begun by :func:`let_live_first`; ``view`` is None where only cost counts.
-    """
+    """Merge until every class holds k records, or ``n`` merges more; whether all hold k."""
     for _ in range(n):
         if work.state[LIVE] <= 1:
             return True
@@ -99,10 +96,7 @@ def joining_costs(
     joined: np.ndarray,
     costs: np.ndarray,
 ) -> None:
-    """Fill ``costs`` with what merging each class with one tuple costs all records of both.
-
-    ``joined`` is filled with their lowest common ancestors.
-    """
+    """Fill ``costs``, of merging each class with one tuple, and ``joined``, where both meet."""
     for i in range(nodes.shape[0]):
         cost = 0
         for j in range(nodes.shape[1]):

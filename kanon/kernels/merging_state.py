@@ -52,12 +52,7 @@ class Rules(NamedTuple):
 
 
 class PrefixTree(NamedTuple):
-    """The live classes by their tuples. All arrays have room for every entry that can be needed.
-
-    An entry at depth d holds the value of the d-th quasi-identifier in the order of the search; its
-    children hold the values that occur after it. The child of a last entry is a class number.
-    The first four are columns of one array: what a search reads of an entry is side by side.
-    """
+    """Live classes by tuple, a value per depth; the first four are columns of one array."""
 
     value: np.ndarray
     child: np.ndarray
@@ -106,12 +101,7 @@ class Histograms(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The live classes in groups, of equal size and with equal histograms.
-
-    How bad a merge is depends on these alone, unless it meets a third class, so it is computed once
-    per group: with small classes and few sensitive values, thousands of classes are alike. A group
-    goes by the number of the class that founded it, also when that class is gone.
-    """
+    """Live classes equal in size and histogram: how bad a merge is is computed once for all."""
 
     of: np.ndarray  # per class its group
     following: np.ndarray  # per class its neighbours in the group; -1 at the ends

@@ -132,10 +132,7 @@ def _largest(counts, order, start, stop, part, parts):
 
 @loop_with_arrays
 def _cut(values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of, told):
-    """The first cut on a quasi-identifier that k allows: which one, and its parts; 0 if none is.
-
-    So many candidates are passed over as ``skip`` says; of cuts by children there is one.
-    """
+    """The first cut on a quasi-identifier that k allows after ``skip`` others: which, its parts."""
     if not values.by_children[j]:
         return _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told)
     if skip:
@@ -238,11 +235,7 @@ def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
 
 @kernel(seconds=1, arrays=True)
 def divide(order, part, regions, parts, ends):
-    """Divide regions in place, part after part; classes keep their order within each.
-
-    ``part`` is the part of each class of ``order``; ``regions`` (R, 3) where each starts and stops;
-    ``parts`` the number of parts of each; ``ends`` is filled with where each part ends.
-    """
+    """Divide regions in place, part after part, each in its order; fills where they end."""
     written = 0
     for region in range(len(regions)):
         start, stop = regions[region, 0], regions[region, 1]

@@ -45,11 +45,7 @@ def _note_if_helping(view, work, chosen, candidate, third, slack):
 
 @loop
 def note_helpers(view, work, rules, chosen, slack):
-    """Note the candidates whose merge takes in all of the worst classes: two at most.
-
-    No other merge helps the table. Returns how bad it is after the best of them; infinite if there
-    are none.
-    """
+    """Note who merges with all of the worst classes; how bad the best leaves the table, or inf."""
     state, ends, ends_bad = view.state, view.ends, view.ends_bad
     state[NEAR] = state[MARKED] = 0
     least = np.inf
@@ -166,10 +162,7 @@ def note_least_bad(view, work, rules, chosen, slack):
 
 @loop
 def note_least_bad_table(view, work, rules, chosen, slack):
-    """Note all candidates after whose merge the table is about the least bad.
-
-    Returns how bad that is. Any of them may meet a third class, so all are looked at.
-    """
+    """Note all whose merge leaves the table least bad, about; returns how bad that is."""
     groups, state = view.groups, view.state
     best = np.inf
     state[NEAR] = 0

@@ -15,13 +15,7 @@ from kanon.kernels.badness import (
 )
 from kanon.kernels.compilation import loop
 from kanon.kernels.histograms import ln
-from kanon.kernels.merging_state import (
-    COVERED,
-    GROUPS,
-    LOOKS_AT_L,
-    MARKED,
-    NEAR,
-)
+from kanon.kernels.merging_state import COVERED, GROUPS, LOOKS_AT_L, MARKED, NEAR
 from kanon.kernels.partner_badness import bound_all, unmarked
 from kanon.kernels.partner_search import cost_up_to, merge_cost, search
 from kanon.kernels.third_classes import mark_meeting
@@ -42,12 +36,7 @@ def _note_product(view, work, rules, chosen, candidate, own, product):
 
 @loop
 def note_low_products(view, work, rules, root, chosen, own, least):
-    """Look one by one at the candidates with the lowest factors, so that a search can leave them.
-
-    The more of them are looked at, the higher is the factor that all others have at least, and the
-    less of the tree has to be searched. Returns that factor. Those that meet a third class have
-    another bound: they are looked at here, too, wherever they stand, so that a search leaves them.
-    """
+    """Note those of low factors and those that meet a third class; the factor that others reach."""
     at, groups, state = view.at, view.groups, view.state
     bounds, counts, stamp = groups.bounds, work.counts, state[COVERED]
     logs, records, total, start, length, value, tally = view.histograms
@@ -126,10 +115,7 @@ def least_noted(view):
 
 @loop
 def note_helping_products(view, work, rules, chosen, own, slack):
-    """Note the candidates whose merge takes in all of the worst classes, if they may be near.
-
-    What a search has noted of them is too high: the factor of all other candidates.
-    """
+    """Note the near candidates that take in all worst classes: a search bounds them too high."""
     ends, ends_bad = view.ends, view.ends_bad
     if not ends_bad[2] < ends_bad[0] - slack:
         return

@@ -33,11 +33,7 @@ def find_class(work, root, tuple_, order):
 
 @kernel(seconds=1)
 def plant(work, rules, planted):
-    """Make the tree anew, of the given classes, level by level.
-
-    ``planted`` are the live classes, those that are searched first, sorted by their tuples in the
-    order of the search: so siblings are neighbours in memory, which a search passes one by one.
-    """
+    """Make the tree anew of sorted classes, level by level: siblings are neighbours in memory."""
     tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
     tree.child[SEARCHED] = tree.child[ASIDE] = -1
     state[SPARE], state[USED] = 0, 2

@@ -5,10 +5,7 @@ from kanon.kernels.compilation import kernel, loop
 
 @loop
 def _largest_first(values, members, counts, size, wanted):
-    """Put the members of the largest values first, as many as hold ``wanted`` records; how many.
-
-    Without the last of them they hold fewer. All if they are too few.
-    """
+    """Put the members of the largest values first, as few as hold ``wanted`` records; how many."""
     low, high, before = 0, size, 0
     # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
     # ``high`` on is not.
@@ -42,13 +39,7 @@ def _largest_first(values, members, counts, size, wanted):
 
 @kernel(seconds=1)
 def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth, used):
-    """What some groups are worth, and which records those use that are worth something.
-
-    A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
-    bring that bring something; if they are fewer than k, it has to take those that cost least, up
-    to k. Per group of ``first`` to ``last`` (exclusive) ``worth`` is filled, 0 for nothing or less;
-    to ``used`` are added, per class, the records that groups of some worth take.
-    """
+    """Fill what groups are worth, and add the records that those of some worth use."""
     for group in range(first, last):
         total = kept[group] * 0
         held, rest, good = 0, 0, who.shape[0]
@@ -104,13 +95,7 @@ def copied(begin, members, counts, chosen, to_begin, to_members):
 
 @kernel(seconds=1)
 def take(order, begin, members, kept, counts, gain, k, slack, who, values, into, taken):
-    """Let groups take classes that are in none, one group after the other.
-
-    Each takes those that bring something, and if they are fewer than k records those that cost
-    least, up to k. It is not used if it is worth nothing before it is filled, or then less than
-    minus ``slack`` per record of k. ``into``, per class its group (-1 for none), changes; ``taken``
-    tells which groups of ``order`` are used. Classes without records are to be in some group.
-    """
+    """Let groups that are worth it take classes that are in none, one group after the other."""
     for place in range(order.shape[0]):
         group = order[place]
         total = 0.0

@@ -31,12 +31,7 @@ def answer(
     high: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """Fill ``found`` with the estimated number of records that each query matches.
-
-    ``nodes`` (m, R) and ``counts`` are the classes; ``first`` and ``last`` the leaves below each
-    node, those of attribute j from ``starts[j]`` on. Query q asks its attributes ``asked[q]`` (-1
-    where it has fewer) for ``low <= leaf < high``.
-    """
+    """Fill ``found`` with the estimated number of records that each query matches."""
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at
     # ``ends[starts[j] + v]``, and begin where those of the node before end.

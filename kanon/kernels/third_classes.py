@@ -38,11 +38,7 @@ def mark_meeting(view, work, rules, chosen, cover):
 
 @loop
 def mark_thirds(view, work, rules, chosen):
-    """Find the classes that stand where merges of ``chosen`` lead, and the candidates they meet.
-
-    Such a class covers the chosen one in every quasi-identifier; the candidates are those whose
-    lowest common ancestor with it is the class's own tuple.
-    """
+    """Find the classes that merges of ``chosen`` meet, and the candidates whose merges do."""
     view.state[COVERED] = work.state[MERGES] + 1
     view.state[MARKED] = 0
     tree, order, nodes = work.tree, rules.order, work.nodes

@@ -74,15 +74,11 @@ def _neighbours(seed: int, records: int) -> Any:
     return KNeighborsClassifier(n_neighbors=min(_NEIGHBOURS, records), algorithm="brute")
 
 
-def _card(name: str, title: str, summary: str, source: str) -> Card:
-    return Card(name, title, summary, source, "", "", "", "")
-
-
 CLASSIFIERS: Mapping[str, Classifier] = {
     one.card.name: one
     for one in (
         Classifier(
-            _card(
+            Card(
                 "mlp", "Neural network",
                 "A small network with two hidden layers of 5 and 2 units: the published one.",
                 "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; scikit-learn, MLPClassifier",
@@ -90,7 +86,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
             _network,
         ),
         Classifier(
-            _card(
+            Card(
                 "logistic-regression", "Logistic regression",
                 "Every column of the matrix adds or takes away a fixed amount of the odds.",
                 "scikit-learn, LogisticRegression",
@@ -98,7 +94,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
             _regression, weighted=True, seeded=False,
         ),
         Classifier(
-            _card(
+            Card(
                 "decision-tree", "Decision tree",
                 "Yes-or-no questions, one after the other; every answer keeps at least 0.1 % of "
                 "the records.",
@@ -107,7 +103,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
             _tree, weighted=True,
         ),
         Classifier(
-            _card(
+            Card(
                 "random-forest", "Random forest",
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
@@ -115,7 +111,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
             _forest,
         ),
         Classifier(
-            _card(
+            Card(
                 "gradient-boosting", "Gradient boosting",
                 "Up to a hundred small trees, each mending what those before it got wrong.",
                 "scikit-learn, HistGradientBoostingClassifier",
@@ -123,7 +119,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
             _boosting, seeded=False,
         ),
         Classifier(
-            _card(
+            Card(
                 "nearest-neighbours", "Nearest neighbours",
                 f"What is most frequent among the {_NEIGHBOURS} training records most alike.",
                 "scikit-learn, KNeighborsClassifier",

@@ -8,14 +8,13 @@ out the classes in which one of them never occurs.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
 from kanon.cards import Card
 from kanon.learning.representations import represent
 from kanon.measures.cells import is_value
-from kanon.measures.linkage import Attack, attack
+from kanon.measures.linkage import attack
 from kanon.recoding import Recoding, as_it_was
 
 _SETTLED = (
@@ -23,61 +22,56 @@ _SETTLED = (
     "measure what it discloses)"
 )
 
-CARDS: Mapping[str, Card] = MappingProxyType(
-    {
-        card.name: card
-        for card in (
-            Card(
-                "exact_share",
-                "Cells read off",
-                "The share of the released cells that were generalised although all records of "
-                "their class have one original value: its share is 1, so it is published again.",
-                _SETTLED, "share", "lower",
-                "no generalised value can be read off", "every cell can",
-            ),
-            Card(
-                "alone_share",
-                "Alone in class",
-                "The share of the released cells that were generalised, and whose original value "
-                "exactly one record of the class has: share times class size is 1.",
-                _SETTLED, "share", "lower",
-                "no generalised value is told of exactly one record", "every one is",
-            ),
-            Card(
-                "sureness",
-                "Mean sureness",
-                "How sure the best guess of a record's sensitive value is, for who knows all of "
-                "its quasi-identifiers: its share among the matching records, on average.",
-                _SETTLED, "share", "lower",
-                "no record matches", "every guess is certain",
-            ),
-            Card(
-                "certain",
-                "Certain guesses",
-                "The share of the records for which all that match have one sensitive value.",
-                _SETTLED, "share", "lower",
-                "of no record is a guess certain", "of every one",
-            ),
-            Card(
-                "right",
-                "Right guesses",
-                "The share of the records of which the best guess is right; between equally good "
-                "guesses a coin is tossed.",
-                _SETTLED, "share", "lower",
-                "no guess is right", "every guess is",
-            ),
-        )
-    }
-)  # fmt: skip
+CARDS: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        Card(
+            "exact_share",
+            "Cells read off",
+            "The share of the released cells that were generalised although all records of "
+            "their class have one original value: its share is 1, so it is published again.",
+            _SETTLED, "share", "lower",
+            "no generalised value can be read off", "every cell can",
+        ),
+        Card(
+            "alone_share",
+            "Alone in class",
+            "The share of the released cells that were generalised, and whose original value "
+            "exactly one record of the class has: share times class size is 1.",
+            _SETTLED, "share", "lower",
+            "no generalised value is told of exactly one record", "every one is",
+        ),
+        Card(
+            "sureness",
+            "Mean sureness",
+            "How sure the best guess of a record's sensitive value is, for who knows all of "
+            "its quasi-identifiers: its share among the matching records, on average.",
+            _SETTLED, "share", "lower",
+            "no record matches", "every guess is certain",
+        ),
+        Card(
+            "certain",
+            "Certain guesses",
+            "The share of the records for which all that match have one sensitive value.",
+            _SETTLED, "share", "lower",
+            "of no record is a guess certain", "of every one",
+        ),
+        Card(
+            "right",
+            "Right guesses",
+            "The share of the records of which the best guess is right; between equally good "
+            "guesses a coin is tossed.",
+            _SETTLED, "share", "lower",
+            "no guess is right", "every guess is",
+        ),
+    )
+}  # fmt: skip
 """What each number says, by the name of its field."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What an attack on every record of the table finds; shares of all n records, in [0, 1].
-
-    Of somebody with several each is looked for by itself, as each may have another value.
-    """
+    """What an attack on every record, each by itself, finds; shares of all n records, in [0, 1]."""
 
     sureness: float  # the mean over records of how sure the best guess is
     certain: float  # the share of the records for which all that match have one sensitive value
@@ -106,15 +100,7 @@ class ShareDisclosure:
 
 
 def alone_cells(recoding: Recoding) -> int:
-    """The generalised cells whose original value exactly one record of their class has.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = suppression(["Cat", "Dog"])
-    >>> table = EquivalenceClasses(("race",), (tree,), np.array([[0], [1]]), np.array([2, 1]))
-    >>> alone_cells(Recoding.from_targets(table, np.array([[2], [2]])))
-    1
-    """
+    """The generalised cells whose original value exactly one record of their class has."""
     kept = recoding.assigned >= 0
     group, size = recoding.assigned[kept], recoding.classes.counts[kept]
     found = 0
@@ -130,16 +116,7 @@ def alone_cells(recoding: Recoding) -> int:
 
 
 def exact_cells(recoding: Recoding) -> int:
-    """The cells that were generalised, and whose value the representation tells all the same.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
-    >>> nodes = np.array([[0, 0], [0, 1], [1, 1]])
-    >>> table = EquivalenceClasses(("race", "sex"), trees, nodes, np.array([2, 1, 1]))
-    >>> exact_cells(Recoding.from_targets(table, np.array([[2, 0], [2, 1], [2, 1]])))
-    2
-    """
+    """The cells that were generalised, and whose value the representation tells all the same."""
     kept = recoding.assigned >= 0
     group = recoding.assigned[kept]
     found = 0
@@ -156,33 +133,15 @@ def exact_cells(recoding: Recoding) -> int:
 
 
 def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
-    """What the proportional representation of a release tells beyond the release.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.sensitive import Sensitive
-    >>> trees = (suppression(["Cat", "Dog"]), suppression(["F", "M"]))
-    >>> ill = Sensitive.from_records("ill", ["cold", "gout"], False, [0, 0, 1, 1], [0, 0, 1, 1], 2)
-    >>> table = EquivalenceClasses(
-    ...     ("race", "sex"), trees, np.array([[0, 0], [1, 1]]), np.array([2, 2]), (ill,))
-    >>> found = disclosed(Recoding.from_targets(table, np.array([[2, 0], [2, 2]])), "ill")
-    >>> found.release
-    Guess(sureness=0.75, certain=0.5, right=0.75)
-    >>> found.shares
-    Guess(sureness=1.0, certain=1.0, right=1.0)
-    """
+    """What the proportional representation of a release tells beyond the release."""
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
     exact, single = exact_cells(recoding), alone_cells(recoding)
     if column is None:
         return ShareDisclosure(cells, exact, single, None, None)
     persons, released = recoding.classes, recoding.released
     rows = represent("proportional", recoding).rows
-    alone, beside = (
-        _guess(attack(persons, released, persons.attributes, column, admitted))
-        for admitted in (None, rows)
-    )
+    found = [
+        attack(persons, released, persons.attributes, column, admitted) for admitted in (None, rows)
+    ]
+    alone, beside = (Guess(each.sureness, each.certain, each.right) for each in found)
     return ShareDisclosure(cells, exact, single, alone, beside)
-
-
-def _guess(found: Attack) -> Guess:
-    return Guess(found.sureness, found.certain, found.right)

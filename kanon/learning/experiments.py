@@ -13,12 +13,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.fitting import fit
 from kanon.learning.labels import LabelledRecords, Pairs
-from kanon.learning.representations import (
-    REPRESENTATIONS,
-    Matrix,
-    represent,
-    represent_original,
-)
+from kanon.learning.representations import REPRESENTATIONS, Matrix, represent, represent_original
 from kanon.learning.scores import SCORES, scores
 from kanon.recoding import Recoding
 
@@ -142,23 +137,24 @@ def run_fits(
         matrices = [represent(name, recoding) for name in REPRESENTATIONS]
         seen.append((labels.released(recoding)[1], matrices))
     for place, one in enumerate(fits):
-        progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {_about(one)}")
-        table = _trained_on(study, one.representation)
-        if not len(table.training.records):  # all of them were suppressed
+        title = REPRESENTATIONS[one.representation].title
+        progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {one.seed}")
+        matrix, training, validation = _trained_on(study, one.representation)
+        if not len(training.records):  # all of them were suppressed
             keep(_nothing(one, len(seen)))
             continue
-        model = fit(study.classifier, table.matrix, table.training, len(labels.labels), one.seed)
-        answers = model.chances(table.matrix)
+        model = fit(study.classifier, matrix, training, len(labels.labels), one.seed)
+        answers = model.chances(matrix)
         found = [
-            [scored(model.chances(matrix), pairs) for matrix in matrices]
+            [scored(model.chances(seen_as), pairs) for seen_as in matrices]
             for pairs, matrices in seen
         ]
-        own = answers[table.validation.group]
+        own = answers[validation.group]
         keep(
             Outcome(
                 fit=one,
                 scores=np.array(found).reshape(len(seen), len(REPRESENTATIONS), len(SCORES)),
-                before=np.array(scored(answers, table.validation)),
+                before=np.array(scored(answers, validation)),
                 dead=not len(own) or not np.ptp(own, axis=0).any(),
             )
         )
@@ -170,22 +166,11 @@ def _nothing(one: Fit, ks: int) -> Outcome:
     return Outcome(one, np.full(shape, np.nan), np.full(len(SCORES), np.nan), dead=True)
 
 
-def _about(one: Fit) -> str:
-    return f"{REPRESENTATIONS[one.representation].title}, seed {one.seed}"
-
-
-class _Table(NamedTuple):
-    matrix: Matrix
-    training: Pairs
-    validation: Pairs
-
-
-def _trained_on(study: ClassifierStudy, name: str) -> _Table:
+def _trained_on(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:
+    labels = study.labelled
     if study.trained_on is None:
-        labels = study.labelled
-        matrix = represent_original(study.classes, name)
-        return _Table(matrix, labels.training, labels.validation)
-    return _Table(represent(name, study.trained_on), *study.labelled.released(study.trained_on))
+        return represent_original(study.classes, name), labels.training, labels.validation
+    return represent(name, study.trained_on), *labels.released(study.trained_on)
 
 
 def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFrame:
@@ -202,11 +187,7 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
     rows: list[dict[str, object]] = []
     names = list(SCORES)
     for one in outcomes:
-        about = {
-            "trained_in": one.fit.representation,
-            "seed": one.fit.seed,
-            "dead": one.dead,
-        }
+        about = {"trained_in": one.fit.representation, "seed": one.fit.seed, "dead": one.dead}
         own = dict(zip(names, one.before.tolist(), strict=True))
         rows.append({**about, "k": None, "validated_in": one.fit.representation, **own})
         for place, k in enumerate(ks):

@@ -43,23 +43,7 @@ def representation_file(
     neutral: bool = False,
     order: Literal["released", "table"] = "released",
 ) -> bytes:
-    """The released table with its representation.
-
-    The rows are written batch by batch, so that beside the release and the file itself the records
-    are never expanded all at once.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.schema import Role, Schema
-    >>> table = pd.DataFrame({"sex": ["F", "M", "M"], "ill": ["flu", "cold", "cold"]})
-    >>> source = MemorySource(table, Schema({"sex": Role.QUASI_IDENTIFIER}),
-    ...     {"sex": suppression(["F", "M"])})
-    >>> raised = Recoding.from_targets(source.classes, np.array([[2], [2]]))
-    >>> print(representation_file(source, raised, "proportional", "csv").decode().rstrip())
-    sex,ill,sex_F,sex_M,sex_*
-    *,cold,0.33333334,0.6666667,1
-    *,cold,0.33333334,0.6666667,1
-    *,flu,0.33333334,0.6666667,1
-    """
+    """The released table with its representation, written in batches: never expanded at once."""
     if kind not in FILE_KINDS:
         raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(FILE_KINDS)}.")
     matrix = represent(name, recoding)

@@ -72,14 +72,7 @@ class LabelledRecords:
 def labelled(
     histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
-    """Split the records of a table once, each label by itself.
-
-    >>> ill = Sensitive.from_records(
-    ...     "ill", ["no", "yes"], False, [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0], 2)
-    >>> split = labelled(ill)
-    >>> split.training.records.sum(), split.validation.records.sum(), split.unlabelled
-    (np.int64(4), np.int64(2), 0)
-    """
+    """Split the records of a table once, each label by itself."""
     if not 0 < training_share < 1:
         raise PlanError(
             f"The share for training is {training_share:g}; it must be above 0 and below 1."

@@ -20,7 +20,6 @@ and written out record by record only in batches, where a learner asks for them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -34,41 +33,39 @@ from kanon.recoding import Recoding
 _VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
 _INAN = f"Inan, Kantarcioglu, Bertino 2009; {_VITON}"
 
-REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(
-    {
-        card.name: card
-        for card in (
-            Card(
-                "oneClass",
-                "oneClass",
-                "A 1 at the released value alone: every released value is a word of its own, and "
-                "how values lie below each other is not told.",
-                _INAN,
-            ),
-            Card(
-                "fillParent",
-                "fillParent",
-                "A 1 at the released value and at all that lies above it: two values have in "
-                "common what lies above both.",
-                _INAN,
-            ),
-            Card(
-                "fillChild",
-                "fillChild",
-                "A 1 at the released value and at all that lies below it: everything that the "
-                "original value could have been.",
-                _INAN,
-            ),
-            Card(
-                "proportional",
-                "proportional",
-                "At every value the share of the class's records whose original value is that one "
-                "or lies below it: what the class is made of, published with the table.",
-                _VITON,
-            ),
-        )
-    }
-)
+REPRESENTATIONS: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        Card(
+            "oneClass",
+            "oneClass",
+            "A 1 at the released value alone: every released value is a word of its own, and "
+            "how values lie below each other is not told.",
+            _INAN,
+        ),
+        Card(
+            "fillParent",
+            "fillParent",
+            "A 1 at the released value and at all that lies above it: two values have in "
+            "common what lies above both.",
+            _INAN,
+        ),
+        Card(
+            "fillChild",
+            "fillChild",
+            "A 1 at the released value and at all that lies below it: everything that the "
+            "original value could have been.",
+            _INAN,
+        ),
+        Card(
+            "proportional",
+            "proportional",
+            "At every value the share of the class's records whose original value is that one "
+            "or lies below it: what the class is made of, published with the table.",
+            _VITON,
+        ),
+    )
+}
 """The four representations, by name."""
 
 _BATCH = 65_536  # so many rows are written out at a time
@@ -244,10 +241,7 @@ def _covers(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
 
 
 def _upwards(tree: Hierarchy) -> csr_array:
-    """Which node val (column) each node (row) is or lies below. Shape (N, N), int64.
-
-    As many entries as there are nodes on all paths to the root, not N².
-    """
+    """Which node val (column) each node (row) is or lies below. Shape (N, N), int64, sparse."""
     size = tree.root + 1
     low = above = np.arange(size)
     lows, aboves = [], []

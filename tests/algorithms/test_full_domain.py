@@ -52,6 +52,7 @@ from support.random_tables import (
     examples,
     path_cost,
     problems,
+    seeds,
 )
 
 OPTIMAL = (optimal, incognito, ola, flash)
@@ -221,11 +222,11 @@ def skewed(seed: int) -> Problem:
 
 
 @pytest.mark.parametrize("algorithm", OPTIMAL, ids=lambda one: one.CARD.name)
-@pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.nightly) for i in (1, 2))])
+@pytest.mark.parametrize("seed", seeds(2, in_gate=1))
 def test_a_lattice_of_some_size_is_searched_as_published(algorithm, seed):
     """Long enough for what a search skips to matter."""
     problem = skewed(seed)
-    for name, k, limit in product(LOSSES[algorithm], (3, 8), (0, 4, 12)):
+    for name, (k, limit) in product(LOSSES[algorithm], ((3, 0), (3, 4), (8, 12))):
         task = task_of(problem, k, limit, {"metric": "nllm", "loss": name})
         lattice = PlainLattice(problem, k, limit)
         loss = loss_for(lattice, task, name)

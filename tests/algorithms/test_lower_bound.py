@@ -22,11 +22,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from oracles.plain_lattice_sweep import lattice, raised_tuple
 from oracles.plain_least_loss import least, least_with_suppression
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems
-from support.reference_tables import integer_cost, scaled
-
-
-def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:
-    return Task(problem.classes(), scaled(problem, chosen), k, **more)
+from support.reference_tables import chosen_task, integer_cost
 
 
 @st.composite

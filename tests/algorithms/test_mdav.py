@@ -22,18 +22,8 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.sensitive import Sensitive
 from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
+from support.recodings import classes_of as table
 from support.recodings import released
-
-
-def table(names: str, columns: list[Hierarchy], rows: list[str]) -> EquivalenceClasses:
-    """Classes of rows whose cells stand between blanks."""
-    nodes = np.array(
-        [[tree.node_of[x] for tree, x in zip(columns, row.split(), strict=True)] for row in rows]
-    )
-    found, counts, _ = group_tuples(
-        nodes, np.ones(len(rows), dtype=np.int64), [tree.n_nodes for tree in columns]
-    )
-    return EquivalenceClasses(tuple(names.split()), tuple(columns), found, counts)
 
 
 def numbers(*given: float) -> EquivalenceClasses:

@@ -39,29 +39,12 @@ from kanon.sources.reading import read_table
 from support.laws import check_moves_up
 from support.plans import make_plan, plan_content
 from support.random_tables import examples, trees
+from support.recodings import classes_of as table
 from support.recodings import released
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
 DIMENSIONS = tuple(mondrian.DIMENSION.choices)
 RELEASES = tuple(mondrian.RELEASE.choices)
-
-
-def table(
-    names: str, columns: list[Hierarchy], rows: list[str], ill: list[str] | None = None
-) -> EquivalenceClasses:
-    """Classes of rows whose cells stand between blanks; perhaps a sensitive value per row."""
-    nodes = np.array(
-        [[tree.node_of[x] for tree, x in zip(columns, row.split(), strict=True)] for row in rows]
-    )
-    found, counts, group = group_tuples(
-        nodes, np.ones(len(rows), dtype=np.int64), [tree.n_nodes for tree in columns]
-    )
-    sensitive = ()
-    if ill is not None:
-        values = sorted(set(ill))
-        codes = [values.index(value) for value in ill]
-        sensitive = (Sensitive.from_records("ill", values, False, group, codes, len(counts)),)
-    return EquivalenceClasses(tuple(names.split()), tuple(columns), found, counts, sensitive)
 
 
 def task_of(classes: EquivalenceClasses, k: int, **options: str) -> Task:
@@ -346,7 +329,7 @@ def test_what_cannot_be_met_is_refused():
         mondrian.anonymise(task_of(tied(), 7))
     classes = table("age", [flat(["1", "2"])], ["1", "2"], ["ill", "ill"])
     with pytest.raises(Unsatisfiable, match="at most 1"):
-        mondrian.check(replace(task_of(classes, 1), models=(DistinctLDiversity(2, "ill"),)))
+        replace(task_of(classes, 1), models=(DistinctLDiversity(2, "ill"),)).check()
 
 
 # --- Random tables ------------------------------------------------------------------------------
@@ -671,8 +654,9 @@ ON_ADULT = [
         *((1_500, 5, (), dimension) for dimension in DIMENSIONS[1:]),
         *((30_162, k, (), "widest") for k in (5, 100)),
     ))
-    for number, variant in enumerate(VARIANTS)
-    for in_gate in [case[0] == 1_500 and place % len(VARIANTS) == number]
+    for further in (0, 1)  # two variants each, as the rest is the same for all; one by night
+    for variant in [VARIANTS[(place + further) % len(VARIANTS)]]
+    for in_gate in [case[0] == 1_500 and not further]
 ]  # fmt: skip
 
 
@@ -697,15 +681,8 @@ def test_a_plan_without_hierarchies():
     frame = pd.DataFrame(
         {"age": [21, 22, 35, 36], "city": ["Ulm", "Bonn", "Trier", "Ulm"], "ill": list("abab")}
     )
-    plan = make_plan(
-        {
-            "age": {"role": "quasi-identifier"},
-            "city": {"role": "quasi-identifier"},
-            "ill": {"role": "sensitive"},
-        },
-        2,
-        "mondrian",
-    )
+    roles = {"age": "quasi-identifier", "city": "quasi-identifier", "ill": "sensitive"}
+    plan = make_plan({name: {"role": role} for name, role in roles.items()}, 2, "mondrian")
     done = run(plan, frame)
     assert done.released(order="table").to_numpy().tolist() == [
         ["[21, 22]", "*", "a"],
@@ -729,18 +706,9 @@ def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
     plan = Plan.from_content(content)
     frame = pd.DataFrame({"age": [1, 2, None, 4]})
     last = f"4 or {MISSING_LABEL}"
-    assert run(plan, frame).released(order="table")["age"].tolist() == [
-        "[1, 2]",
-        "[1, 2]",
-        last,
-        last,
-    ]
+    found = run(plan, frame).released(order="table")["age"]
+    assert found.tolist() == ["[1, 2]", "[1, 2]", last, last]
     again = pd.DataFrame({"age": ["1", "2", "*", "9", "10"]})
     # It stands at 5.5, the median, and goes with what is below.
-    assert run(plan, again).released(order="table")["age"].tolist() == [
-        "*",
-        "*",
-        "*",
-        "[9, 10]",
-        "[9, 10]",
-    ]
+    found = run(plan, again).released(order="table")["age"]
+    assert found.tolist() == ["*", "*", "*", "[9, 10]", "[9, 10]"]

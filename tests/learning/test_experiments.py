@@ -72,6 +72,13 @@ def prepared(algorithm: str = "gaa", table: pd.DataFrame | None = None, k: int =
     return prepare(plan, people() if table is None else table)
 
 
+def outcomes_of(ready, recodings, trained="original", trained_on=None) -> list[Outcome]:
+    labels, found = labels_of(ready, "ill"), []
+    study = ClassifierStudy(ready.classes, recodings, labels, TREE, trained, trained_on)
+    run_fits(no_progress, study, fits_of(trained, TREE, 1), found.append)
+    return found
+
+
 def learnt(experiment, fits):
     found = []
     run_experiment(no_progress, experiment, fits, found.append)
@@ -119,13 +126,8 @@ def test_the_fits_of_both_experiments():
 
 def test_validating_on_the_table_itself_and_on_nothing():
     ready = prepared()
-    labels = labels_of(ready, "ill")
-    study = ClassifierStudy(
-        ready.classes, {2: identity(ready.classes), 240: all_at_root(ready.classes)}, labels, TREE
-    )
-    found: list[Outcome] = []
-    run_fits(no_progress, study, fits_of("original", TREE, 1), found.append)
-    (one,) = found
+    recodings = {2: identity(ready.classes), 240: all_at_root(ready.classes)}
+    (one,) = outcomes_of(ready, recodings)
     names = list(REPRESENTATIONS)
     for name in ("fillParent", "proportional"):  # the same numbers as those trained on
         np.testing.assert_array_equal(one.scores[0, names.index(name)], one.before)
@@ -137,12 +139,8 @@ def test_validating_on_the_table_itself_and_on_nothing():
 
 def test_training_on_one_class_comes_out_dead():
     ready = prepared()
-    study = ClassifierStudy(
-        ready.classes, {240: all_at_root(ready.classes)}, labels_of(ready, "ill"), TREE,
-        "release", all_at_root(ready.classes),
-    )  # fmt: skip
-    found: list[Outcome] = []
-    run_fits(no_progress, study, fits_of("release", TREE, 1), found.append)
+    whole = all_at_root(ready.classes)
+    found = outcomes_of(ready, {240: whole}, "release", whole)
     assert [one.dead for one in found] == [True] * 4
 
 
@@ -151,16 +149,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
     nobody = Recoding.from_targets(
         ready.classes, ready.classes.nodes, np.ones(ready.classes.n_classes, dtype=bool)
     )
-    study = ClassifierStudy(
-        ready.classes,
-        {3: identity(ready.classes)},
-        labels_of(ready, "ill"),
-        TREE,
-        "release",
-        nobody,
-    )
-    found: list[Outcome] = []
-    run_fits(no_progress, study, fits_of("release", TREE, 1), found.append)
+    found = outcomes_of(ready, {3: identity(ready.classes)}, "release", nobody)
     assert all(
         one.dead and np.isnan(one.scores).all() and np.isnan(one.before).all() for one in found
     )
@@ -170,7 +159,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
 def test_going_on_after_a_cancel_finds_what_one_run_finds(trained):
     ready = prepared()
     experiment = experiment_of(ready, (3, 10), labels_of(ready, "ill"), TREE, trained)
-    fits = fits_of(trained, TREE, 2)
+    fits = fits_of(trained, TREE, 2 if trained == "original" else 1)
     whole = learnt(experiment, fits)
     parts = learnt(experiment, fits[:1]) + learnt(experiment, fits[1:])
     assert [one.fit for one in whole] == fits
@@ -279,14 +268,14 @@ def test_agreements_are_those_of_plain_resampling():
     # The same draws, made one by one, with scipy's ranks.
     drawn = np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), size=2000)
     plain, means = [], []
-    for times in drawn[:300]:
+    for times in drawn[:100]:
         picked = pd.concat(
             [points[points["k"] == k] for k, n in enumerate(times) for _ in range(n)]
         )
         ranks = [rankdata(-picked["loss"]), rankdata(picked["score"])]
         plain.append(np.corrcoef(*ranks)[0, 1])
         means.append(np.average(own, weights=times))
-    fewer = agreements_of_draws(points, 300)
+    fewer = agreements_of_draws(points, 100)
     np.testing.assert_allclose([fewer["low"], fewer["high"]], np.quantile(plain, [0.025, 0.975]))
     np.testing.assert_allclose(
         [fewer["low_at_equal_k"], fewer["high_at_equal_k"]], np.quantile(means, [0.025, 0.975])

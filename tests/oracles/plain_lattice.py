@@ -28,16 +28,8 @@ def at_level(tree: PlainTree, label: str, level: int) -> str:
 class PlainLattice:
     """The lattice of a table, and which of its nodes a search counted.
 
-    Parameters
-    ----------
-    problem
-        The table and its trees.
-    k
-        What every class has to hold.
-    limit
-        The records that may be suppressed.
-    breaks
-        What makes a class break the models; fewer than k records if not given.
+    Up to ``limit`` records may be suppressed. A class breaks the models by ``breaks``, or if it has
+    fewer than k records.
     """
 
     def __init__(
@@ -49,6 +41,7 @@ class PlainLattice:
         self.tops: Node = tuple(tree.level[tree.root] for tree in problem.trees)
         self.bottom: Node = (0,) * len(self.tops)
         self.evaluated: list[Node] = []
+        self.at_level = cache(lambda j, *at: at_level(problem.trees[j], *at))
         self.classes = cache(self._classes)
         self.suppressed = cache(self._suppressed)
 
@@ -70,10 +63,7 @@ class PlainLattice:
     # What is at a node
 
     def raised(self, labels: Labels, node: Node) -> Labels:
-        return tuple(
-            at_level(tree, label, level)
-            for tree, label, level in zip(self.problem.trees, labels, node, strict=True)
-        )
+        return tuple(map(self.at_level, range(len(node)), labels, node))
 
     def _classes(self, node: Node) -> dict[Labels, list[int]]:
         """The classes at a node: per tuple its rows."""
@@ -198,12 +188,7 @@ def samarati(lattice: PlainLattice, loss: Callable[[Node], int | Fraction]) -> N
     low, high = 0, sum(lattice.tops)
     while low < high:
         middle = (low + high) // 2
-        reached = False
-        for node in lattice.at_height(middle):
-            if lattice.look(node):
-                reached = True
-                break
-        if reached:
+        if any(map(lattice.look, lattice.at_height(middle))):  # the first is enough
             high = middle
         else:
             low = middle + 1

@@ -31,6 +31,11 @@ from support.reference_tables import Greedy, Labels
 
 COLUMNS = ("ill", "pay")
 
+BY_COST = {
+    "metric": "custom", "cost": "weighted", "tie_seed": None, "strategy": "s1", "scope": "table",
+    "sensitive": "ill",
+}  # fmt: skip
+"""What guides a merging by cost alone."""
 
 Columns = Mapping[str, Sequence[Any]]
 

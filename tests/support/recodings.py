@@ -1,13 +1,16 @@
-"""Random recodings and paths."""
+"""Random recodings and paths, and classes written by hand."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath, Recoding
+from kanon.sensitive import Sensitive
 from support.random_tables import Problem, problems
 
 
@@ -50,3 +53,21 @@ def released(recoding: Recoding) -> list[tuple[str, ...]]:
         tuple(tree.labels[v] for tree, v in zip(recoding.hierarchies, row, strict=True))
         for row in recoding.nodes
     ]
+
+
+def classes_of(
+    names: str, columns: list[Hierarchy], rows: list[str], ill: list[str] | None = None
+) -> EquivalenceClasses:
+    """Classes of rows whose cells stand between blanks; perhaps a sensitive value per row."""
+    nodes = np.array(
+        [[tree.node_of[x] for tree, x in zip(columns, row.split(), strict=True)] for row in rows]
+    )
+    found, counts, group = group_tuples(
+        nodes, np.ones(len(rows), dtype=np.int64), [tree.n_nodes for tree in columns]
+    )
+    sensitive = ()
+    if ill is not None:
+        values = sorted(set(ill))
+        codes = [values.index(value) for value in ill]
+        sensitive = (Sensitive.from_records("ill", values, False, group, codes, len(counts)),)
+    return EquivalenceClasses(tuple(names.split()), tuple(columns), found, counts, sensitive)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -57,6 +58,10 @@ def task(problem: Problem, chosen: dict, k: int) -> Task:
     weighted = chosen["cost"] == "weighted"
     depths = scaled(problem, chosen)
     return Task(problem.classes(), depths, k, weighted, chosen["tie_seed"])
+
+
+def chosen_task(problem: Problem, chosen: dict, k: int, **more: Any) -> Task:
+    return Task(problem.classes(), scaled(problem, chosen), k, **more)
 
 
 def result(problem: Problem, recoding: Recoding) -> dict[Labels, Labels]:
