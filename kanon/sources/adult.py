@@ -1,14 +1,7 @@
-"""The Adult census table, fetched from its own place only when somebody asks for it.
+"""The Adult census table, fetched from its own place only when somebody asks for it."""
 
->>> COLUMNS[:3], ADULT_LICENCE
-(('sex', 'age', 'race'), 'CC BY 4.0')
-"""
-
-import logging
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,12 +33,7 @@ _INSTEAD = "adult.data can be uploaded instead"
 
 
 def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFile:
-    """Download the Adult table; nothing of it stays on the disk.
-
-    >>> fetch_adult("http://127.0.0.1:9/adult.data")
-    Traceback (most recent call last):
-    kanon.errors.TableError: The Adult table could not be fetched: the server ...
-    """
+    """Download the Adult table; nothing of it stays on the disk."""
     if url == ADULT_URL:
         url = os.environ.get("KANON_ADULT_URL") or url
     return parse_adult(
@@ -69,8 +57,9 @@ def _download(url: str, known_hash: str) -> bytes:
     import pooch
     import requests
 
+    pooch.get_logger().setLevel("ERROR")
     # retrieve() checks the hash before the file gets its name.
-    with tempfile.TemporaryDirectory(prefix="kanon-") as folder, _quiet(pooch.get_logger()):
+    with tempfile.TemporaryDirectory(prefix="kanon-") as folder:
         try:
             path = pooch.retrieve(
                 url,
@@ -95,13 +84,3 @@ def _download(url: str, known_hash: str) -> bytes:
         except OSError:
             reason = "there is no room for it in the temporary folder"
     raise TableError(f"The Adult table could not be fetched: {reason}; {_INSTEAD}.")
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

@@ -1,8 +1,4 @@
-"""The encoding of a text file: given, told by its mark, or guessed.
-
->>> decode("José".encode("utf-16"), "t.csv")[1:]
-('utf-16', False)
-"""
+"""The encoding of a text file: given, told by its mark, or guessed."""
 
 import codecs
 

@@ -75,16 +75,13 @@ class EngineClasses(StoredClasses):
     @property
     def groups(self) -> EngineGroups:
         if self._groups is None:
-            self._groups = self._count()
+            connection, leaving = self.table.opened, self.table.leaving
+            codes = TupleNumbers([len(nodes) for nodes in self.of_code])
+            counted = connection.classes(self.attributes, leaving)
+            kept = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
+            connection.forget_classes(self.attributes, leaving)
+            self._groups = EngineGroups(connection, kept, self.attributes, self.hierarchies)
         return self._groups
-
-    def _count(self) -> EngineGroups:
-        table, connection = self.table, self.table.opened
-        codes = TupleNumbers([len(nodes) for nodes in self.of_code])
-        counted = table.kept_classes(self.attributes)
-        kept = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
-        table.forget_classes(self.attributes)
-        return EngineGroups(connection, kept, self.attributes, self.hierarchies)
 
     def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
         table, numbers = self.table, recoding.groups.numbers
@@ -109,32 +106,27 @@ class EngineClasses(StoredClasses):
             unknown = [
                 one for one in range(len(cuts) + 1) if _history(cuts, one) not in self._parts
             ]
-            found = self._cells_of_parts(cuts, unknown)
-            self._parts.update({_history(cuts, one): cells for one, cells in found.items()})
+            self._learn_parts(cuts, unknown)
         return self._parts[own]
 
-    def _cells_of_parts(
-        self, cuts: Sequence[PartCut], wanted: Sequence[int]
-    ) -> dict[int, PartCells]:
-        groups, m = self.groups, len(self.attributes)
+    def _learn_parts(self, cuts: Sequence[PartCut], wanted: Sequence[int]) -> None:
+        groups, number = self.groups, max(wanted) + 1
         rows = self._in_parts(cuts)
         rows = rows.filter(rows[_PART].isin(wanted)) if cuts else rows
-        branches, number = [], max(wanted) + 1
-        for j in range(m):
-            place = scaled(rows, self.numbers, j) * number + rows[_PART]
-            branches.append((rows, place))
-        found = cells_by(groups.connection, branches, range(m))
+        places = [
+            scaled(rows, self.numbers, j) * number + rows[_PART]
+            for j in range(len(self.attributes))
+        ]
+        found = cells_by(groups.connection, [(rows, place) for place in places])
         value = found["value"].to_numpy()
         part_of, values = value % number, value // number
-        cells = {}
         for part in wanted:
             own = found.filter(pa.array(part_of == part)).set_column(
                 found.column_names.index("value"), "value", pa.array(values[part_of == part])
             )
-            cells[part] = PartCells(
+            self._parts[_history(cuts, part)] = PartCells(
                 groups.at_nodes(own, "classes"), groups.at_nodes(own, "records")
             )
-        return cells
 
     def _in_parts(self, cuts: Sequence[PartCut]) -> Any:
         import ibis
@@ -245,14 +237,9 @@ class EngineRecoding(StoredRecoding):
         return EngineRecoding(**{name: getattr(self, name) for name in names} | changes)
 
     def with_trace(self, trace: Trace) -> EngineRecoding:
-        """The same recoding with what an algorithm did on its way to it."""
         return self._with(trace=trace)
 
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> EngineRecoding:
-        """The release without its classes of fewer than k records, and others that break something.
-
-        See :meth:`kanon.recoding.Recoding.suppressed_below`.
-        """
         gone = None
         if bad is not None and bad.any():
             gone = self.groups.numbers.packed(self.nodes[bad])
@@ -268,22 +255,18 @@ class EngineRecoding(StoredRecoding):
 
     @property
     def n_classes(self) -> int:
-        """R, the number of released classes."""
         return self.sizes.n_classes
 
     @property
     def squared_sizes(self) -> int:
-        """The sum of the squared sizes of the released classes."""
         return int(self.sizes.sizes**2 @ self.sizes.classes)
 
     @property
     def min_k(self) -> int | None:
-        """The size of the smallest released class; None if every record is suppressed."""
         return int(self.sizes.sizes[0]) if len(self.sizes.sizes) else None
 
     @property
     def suppressed_records(self) -> int:
-        """The number of records that left the release."""
         return self.classes.n_records - self.sizes.n_records
 
     @cached_property
@@ -296,12 +279,10 @@ class EngineRecoding(StoredRecoding):
         return found.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
 
     def fetched(self) -> EquivalenceClasses:
-        """The released classes without sensitive values."""
         return self._fetched
 
     @property
     def nodes(self) -> np.ndarray:
-        """The released tuples, in canonical order."""
         return self._fetched.nodes
 
     @property
@@ -319,7 +300,6 @@ class EngineRecoding(StoredRecoding):
 
     @cached_property
     def unchanged(self) -> tuple[np.ndarray, ...]:
-        """Per quasi-identifier how many released cells are at the node they were, by that node."""
         if self.become is not None and not self.suppressed_records:
             pairs = zip(self.classes.cells, self.become, strict=True)
             return tuple(
@@ -332,8 +312,7 @@ class EngineRecoding(StoredRecoding):
         for j in range(len(self.hierarchies)):
             same = rows.filter(scaled(rows, numbers, j) == scaled(rows, numbers, j, "released"))
             branches.append((same, scaled(same, numbers, j)))
-        found = cells_by(self.groups.connection, branches, range(len(branches)))
-        return self.groups.at_nodes(found, "records")
+        return self.groups.at_nodes(cells_by(self.groups.connection, branches), "records")
 
     @property
     def mapping(self) -> Any:
@@ -367,13 +346,11 @@ class EngineRecoding(StoredRecoding):
 
     @cached_property
     def cells(self) -> tuple[np.ndarray, ...]:
-        """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,)."""
         rows, numbers = self.groups.table, self.groups.numbers
         if self.suppressed_records:
             rows = self.staying(rows, "key")
         branches = [(rows, scaled(rows, numbers, j)) for j in range(len(self.hierarchies))]
-        found = cells_by(self.groups.connection, branches, range(len(branches)))
-        cells = self.groups.at_nodes(found, "records")
+        cells = self.groups.at_nodes(cells_by(self.groups.connection, branches), "records")
         for tree, at in zip(self.hierarchies, cells, strict=True):
             at[tree.root] += self.suppressed_records
         return cells
@@ -428,7 +405,6 @@ class EngineRecoding(StoredRecoding):
 
     # --- what goes on from it -------------------------------------------------------------------
     def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The original classes with the lowest hashes, their records, and their parts."""
         classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
         found = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
         nodes = classes.numbers.unpacked(columns_of(found, wanted[:-1]))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kanon.classes import EquivalenceClasses, cells_at, sum_tuples
 from kanon.hierarchy import Hierarchy
 from kanon.settings import settings
-from kanon.sources.stored_values import OURS, TableConnection, columns_of
+from kanon.sources.stored_values import OURS, TableConnection, columns_of, sizes_of
 from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
 
 RECORDS = "records"  # the column of a kept table that says how many records a class has
@@ -38,32 +38,29 @@ def renumbered(
     old: TupleNumbers,
     new: TupleNumbers,
     become: Sequence[np.ndarray],
-    of: str = "key",
     to: str = "key",
 ) -> Any:
     import ibis
 
     fixed = [0] * len(new.numbers)
     parts: list[list[str]] = [[] for _ in new.numbers]
-    looked_up = {}
+    looked_up = []
     rows = table
     for j, values in enumerate(become):
         (_, before), (place, after) = old.place(j), new.place(j)
         if (values == values[0]).all():  # as at the root: nothing to look up
             fixed[place] += int(values[0]) * after
             continue
-        parts[place].append(f"{OURS} part {j}")
-        rows = rows.mutate(**{f"{OURS} part {j}": scaled(rows, old, j, of)})
-        if before != after or not np.array_equal(values, np.arange(len(values))):
-            given = {"number": np.arange(len(values)) * before, "part": values.astype(np.int64)}
-            looked_up[j] = pa.table({**given, "part": given["part"] * after})
-    for j, given in looked_up.items():
-        number, part = f"{OURS} number {j}", f"{OURS} part {j}"
-        known = ibis.memtable(given).rename(**{number: "number", f"{part}, known": "part"})
-        rows = rows.inner_join(known, [(part, number)])
-        parts_known = f"{part}, known"
-        place, _ = new.place(j)
-        parts[place][parts[place].index(part)] = parts_known
+        nodes, part = np.arange(len(values)), f"{OURS} part {j}"
+        rows = rows.mutate(**{part: scaled(rows, old, j)})
+        if before != after or not np.array_equal(values, nodes):
+            number, known = f"{OURS} number {j}", f"{part}, known"
+            given = pa.table({number: nodes * before, known: values.astype(np.int64) * after})
+            looked_up.append((part, number, given))
+            part = known
+        parts[place].append(part)
+    for part, number, given in looked_up:
+        rows = rows.inner_join(ibis.memtable(given), [(part, number)])
     total = {
         name: reduce(add, (rows[one] for one in parts[place]), ibis.literal(fixed[place], "int64"))
         for place, name in enumerate(keys(new, to))
@@ -98,26 +95,16 @@ def keyed(
     return rows.mutate(**total)
 
 
-def cells_by(
-    connection: TableConnection,
-    branches: Sequence[tuple[Any, Any]],
-    of_column: Sequence[int],
-) -> Any:
+def cells_by(connection: TableConnection, branches: Sequence[tuple[Any, Any]]) -> Any:
     import ibis
 
     asked = []
-    for column, (rows, cells) in zip(of_column, branches, strict=True):
+    for column, (rows, cells) in enumerate(branches):
         counted = rows.group_by(value=cells).aggregate(
             classes=lambda t: t.count(), records=lambda t: t[RECORDS].sum()
         )
-        asked.append(
-            counted.select(
-                column=ibis.literal(column, "int64"),
-                value=counted["value"].cast("int64"),
-                classes=counted["classes"].cast("int64"),
-                records=counted["records"].cast("int64"),
-            )
-        )
+        numbers = {name: counted[name].cast("int64") for name in ("value", "classes", "records")}
+        asked.append(counted.select(column=ibis.literal(column, "int64"), **numbers))
     return connection.fetch(asked[0] if len(asked) == 1 else ibis.union(*asked))
 
 
@@ -134,16 +121,9 @@ class EngineGroups(StoredGroups):
         self.connection, self.table = connection, table
         self.attributes, self.hierarchies = attributes, hierarchies
         self.numbers = TupleNumbers([tree.n_nodes for tree in hierarchies])
-        self.sizes = self._sizes()
-
-    def _sizes(self) -> ClassSizes:
-        by_size = self.table.group_by(size=self.table[RECORDS]).aggregate(
-            classes=lambda t: t.count()
-        )
-        found = self.connection.fetch(by_size)
-        sizes, classes = (found[name].to_numpy().astype(np.int64) for name in ("size", "classes"))
-        order = np.argsort(sizes)
-        return ClassSizes(sizes[order], classes[order])
+        by_size = table.group_by(RECORDS).aggregate(values=lambda t: t.count())
+        found = sizes_of(connection.fetch(by_size))
+        self.sizes = ClassSizes(found.sizes, found.values)
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
         rows = renumbered(self.table, self.numbers, self.numbers, raised)
@@ -153,8 +133,7 @@ class EngineGroups(StoredGroups):
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         few = self.table.filter(self.table[RECORDS] < k)
         branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.hierarchies))]
-        found = cells_by(self.connection, branches, range(len(branches)))
-        return self.at_nodes(found, "records")
+        return self.at_nodes(cells_by(self.connection, branches), "records")
 
     def at_nodes(self, found: Any, what: str) -> tuple[np.ndarray, ...]:
         column, value, number = (found[name].to_numpy() for name in ("column", "value", what))
@@ -166,7 +145,6 @@ class EngineGroups(StoredGroups):
         return tuple(cells)
 
     def fetched(self, least: int = 1) -> EquivalenceClasses:
-        """The classes of at least so many records, without sensitive values."""
         number = self.sizes.at_least(least).n_classes
         if number > settings().classes:
             raise too_many_classes(number)

@@ -13,11 +13,7 @@ from kanon.sensitive import Sensitive, order_of_values
 
 
 def histograms(
-    column: str,
-    values: pd.Series,
-    row_class: np.ndarray,
-    size: int,
-    kind: ColumnKind | None = None,
+    column: str, values: pd.Series, row_class: np.ndarray, size: int, kind: ColumnKind | None = None
 ) -> Sensitive:
     """The histograms of a sensitive column; missing cells count as one value of their own."""
     codes, texts = canonical_texts(values)
@@ -26,12 +22,7 @@ def histograms(
 
 
 def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
-    """How many records each person has in each class; persons are numbered, not named.
-
-    >>> who = pd.Series(["Ana", "Ben", "Ana", "Ana"])
-    >>> persons_of("who", who, np.array([0, 0, 1, 1]), 2).dense().tolist()
-    [[1, 1], [2, 0]]
-    """
+    """How many records each person has in each class; persons are numbered, not named."""
     codes, texts = canonical_texts(values)
     check_persons(column, int((codes < 0).sum()))
     numbers = tuple(map(str, range(len(texts))))

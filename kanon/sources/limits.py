@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from kanon.base.formatting import counted, thin
-from kanon.errors import PlanError, TableError, quoted
+from kanon.errors import TableError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
+from kanon.stored_classes import too_many_classes
 
 _OURS: ContextVar[bool] = ContextVar("of_our_own", default=False)
 
@@ -50,5 +51,4 @@ def check_unpacked(name: str, size: int) -> None:
 
 def check_classes(number: int) -> None:
     if number > settings().classes:
-        what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
-        raise PlanError(exceeded("classes", what))
+        raise too_many_classes(number)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from kanon.sources.days import check_days
 from kanon.sources.histograms import histograms, persons_of
 from kanon.sources.limits import check_classes
 from kanon.sources.missing import without_blanks
-from kanon.sources.rows import excerpt_of, released_rows
+from kanon.sources.rows import released_rows, rise_of_rows
 from kanon.sources.tables import Excerpt, Table
 from kanon.sources.text_form import PLAIN, TextForm
 
@@ -100,13 +100,6 @@ def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     return table[list(columns)].isna().any(axis=1).to_numpy()
 
 
-def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    kept = table[~missing_records(table, columns)]
-    if len(table) and not len(kept):
-        raise all_records_incomplete([name for name in columns if table[name].isna().all()])
-    return kept
-
-
 def all_records_incomplete(blank: Sequence[str]) -> TableError:
     """The error where no record is complete; ``blank`` are the columns without any value."""
     one = f"{listing(blank)}, which {'has' if len(blank) == 1 else 'have'} no value at all, "
@@ -122,10 +115,6 @@ def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
     They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they stand
     they would form a class, which they are not.
-
-    >>> kept, gone = without_suppressed(pd.DataFrame({"sex": ["F", "*"], "suppressed": [0, 1]}))
-    >>> kept["sex"].tolist(), gone
-    (['F'], 1)
     """
     if SUPPRESSED not in table.columns:
         return table, 0
@@ -179,7 +168,6 @@ class MemoryTable:
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
-        """How many values of a column have how many records; counted once."""
         if column not in self._frequencies:
             self._frequencies[column] = Frequencies.of(records_per_value(self.frame[column]))
         return self._frequencies[column]
@@ -196,7 +184,11 @@ class MemoryTable:
         return int(missing_records(self.frame, columns).sum())
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
-        return MemoryTable(without_missing(self.frame, columns), self.numbered, kinds=self.kinds)
+        frame = self.frame
+        kept = frame[~missing_records(frame, columns)]
+        if len(frame) and not len(kept):
+            raise all_records_incomplete([name for name in columns if frame[name].isna().all()])
+        return MemoryTable(kept, self.numbered, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
@@ -293,14 +285,7 @@ class MemorySource:
 
     @property
     def row_class(self) -> np.ndarray:
-        """Per row of the table the original class of its record; read-only. Shape (n,), int64.
-
-        >>> from kanon.hierarchy.build import suppression
-        >>> roles = Schema({"sex": Role.QUASI_IDENTIFIER})
-        >>> table = pd.DataFrame({"sex": ["M", "F", "M"]})
-        >>> MemorySource(table, roles, {"sex": suppression(["F", "M"])}).row_class.tolist()
-        [1, 0, 1]
-        """
+        """Per row of the table the original class of its record; read-only. Shape (n,), int64."""
         seen = self._row_class.view()
         seen.setflags(write=False)
         return seen
@@ -319,25 +304,23 @@ class MemorySource:
         return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
-        return released_rows(*self._parts(recoding, rows))
-
-    def _parts(self, recoding: Recoding, rows: np.ndarray) -> tuple[Any, ...]:
         rows = self.rows_left(recoding, rows)
         labels = {column: labels[rows] for column, labels in self._pseudonym.items()}
-        return (
+        return released_rows(
             self._table.iloc[rows], self._row_class[rows], recoding, self._schema, labels,
             self._keep_suppressed,
         )  # fmt: skip
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
-        """At most so many records of the release, or of one released class, before and after."""
         wanted = recoding.assigned[self._row_class]
         if position is not None:
             rows = np.flatnonzero(wanted == position)
         else:
             rows = self.rows_left(recoding, np.arange(len(self._table)))
         shown = self.rows_left(recoding, rows[:most])
-        return excerpt_of(self._given.iloc[shown], *self._parts(recoding, shown))
+        after = self.release_rows(recoding, shown)
+        rise = rise_of_rows(self._row_class[shown], recoding)
+        return Excerpt(self._given.iloc[shown], after, rise)
 
     def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """Those of the given rows that are in the release: all of them if suppressed ones stay."""
@@ -346,7 +329,6 @@ class MemorySource:
         return rows[recoding.assigned[self._row_class[rows]] >= 0]
 
     def histogram_of(self, column: str) -> Sensitive:
-        """How often each value of any column occurs in each class; see :func:`histograms`."""
         check_columns(list(self._table.columns), [column])
         kind = self._kinds.get(column)
         return histograms(
@@ -359,7 +341,6 @@ class MemorySource:
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
-        """The identifiers that are replaced by random labels instead of dropped."""
         return tuple(self._pseudonym)
 
     def linked_by(self, column: str, recoding: Recoding) -> tuple[np.ndarray, np.ndarray]:
@@ -397,7 +378,6 @@ class MemorySource:
         return sizes
 
     def passed_through(self) -> tuple[str, ...]:
-        """The columns that leave as they are, sensitive ones among them."""
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
         return tuple(str(column) for column in self._table.columns if column not in recoded)
 

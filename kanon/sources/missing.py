@@ -31,8 +31,6 @@ STARS = tuple("*" * number for number in range(1, 11))
 """What stands in suppressed cells of a table that was generalised before."""
 
 _NUMBER = r"-?\d+(\.\d+)?"
-_FOUND_OFTEN = 5
-"""So many times as often as the number next to it, a marker at the end of all stands out."""
 
 
 def mark_missing(
@@ -49,9 +47,9 @@ def mark_missing(
                 pc.is_in(texts, value_set=pa.array(looked_for, texts.type)),
                 pc.is_in(pc.utf8_lower(texts), value_set=pa.array(LIKELY_MARKERS, texts.type)),
             )
-            counts = pc.value_counts(texts.filter(hits)).to_pylist()
-            total.update({count["values"]: count["counts"] for count in counts})
-            if any(count["values"] in used for count in counts):
+            counts = _count(texts.filter(hits))
+            total.update(counts)
+            if not used.isdisjoint(counts):
                 column = _masked(column, texts, list(used))
         elif numbers and (found := _numbers_in(column, used)):
             total.update(found)
@@ -97,9 +95,11 @@ def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     texts = trimmed(column)
     if texts is None:
         return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
-    hits = pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))
-    counts = pc.value_counts(texts.filter(hits)).to_pylist()
-    return {count["values"]: count["counts"] for count in counts}
+    return _count(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
+
+
+def _count(texts: Any) -> dict[str, int]:
+    return {each["values"]: each["counts"] for each in pc.value_counts(texts).to_pylist()}
 
 
 def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
@@ -135,7 +135,7 @@ def _standing_out(column: pd.Series, markers: Iterable[str]) -> list[str]:
         if number < 0:
             return bool(smallest >= 0)
         far = number - largest >= largest - smallest
-        return bool(number > largest and (far or often(number) >= _FOUND_OFTEN * often(largest)))
+        return bool(number > largest and (far or often(number) >= 5 * often(largest)))
 
     return [marker for marker in markers if stands_out(float(marker))]
 

@@ -2,9 +2,6 @@
 
 The reader of sheets gives each number as a float: 1067 of a postcode that is shown as 01067, and
 two numbers of more than 15 digits as one. Both are looked up in the parts of the file.
-
->>> write_by_format(1067, "00000"), write_by_format(123456789, "000-00-0000")
-('01067', '123-45-6789')
 """
 
 import io

@@ -22,15 +22,7 @@ class Population:
 
 
 def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
-    """Count the people of a population by the hierarchies of a table.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> sex = suppression(["F", "M"])
-    >>> two = EquivalenceClasses(("sex",), (sex,), np.array([[0], [1]]), np.array([1, 1]))
-    >>> found = population_of(two, pd.DataFrame({"sex": ["M", "F", "M", "X"]}))
-    >>> found.classes.counts.tolist(), found.unplaced
-    ([1, 2, 1], 1)
-    """
+    """Count the people of a population by the hierarchies of a table."""
     lacking = [name for name in table.attributes if name not in people.columns]
     if lacking:
         raise TableError(
@@ -57,12 +49,7 @@ def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population
 def people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
 ) -> np.ndarray:
-    """The number of people of a population in each class of a table.
-
-    >>> people = pd.DataFrame({"sex": ["F", "F", "F", "M", "X"]})
-    >>> people_in_classes(people.iloc[2:4], people, ["sex"]).tolist()
-    [3, 1]
-    """
+    """The number of people of a population in each class of a table."""
     for each in (table, population):
         check_columns(list(each.columns), columns)
         require_records(len(each))

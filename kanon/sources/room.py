@@ -1,8 +1,7 @@
 """Room on the disk: what a file takes there, before it is written and while it grows."""
 
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from kanon.base.formatting import thin
@@ -54,20 +53,13 @@ def size_of(path: Path) -> int:
     >>> size_of(Path(__file__)) == Path(__file__).stat().st_size, size_of(Path("nowhere"))
     (True, 0)
     """
-    return sum(_sizes(path))
-
-
-def _sizes(path: Path) -> Iterator[int]:
     try:
         if not path.is_dir():
-            yield path.stat().st_size
-            return
-        with os.scandir(path) as entries:
-            parts = [Path(entry.path) for entry in entries]
+            return path.stat().st_size
+        parts = list(path.iterdir())
     except OSError:  # it is not there yet, or not any more
-        return
-    for part in parts:
-        yield from _sizes(part)
+        return 0
+    return sum(map(size_of, parts))
 
 
 def _free(path: Path) -> int:

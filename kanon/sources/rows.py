@@ -9,7 +9,6 @@ from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
 from kanon.sources.arrow_tables import bare_column, bare_index
-from kanon.sources.tables import Excerpt
 
 
 def released_rows(
@@ -73,19 +72,6 @@ def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
             covered = (tree.leaves_covered[after[:, j]] - 1) / max(tree.n_leaves - 1, 1)
             rise[:, j] = np.where(ranges, covered, levels / (tree.height - 1))
     return rise
-
-
-def excerpt_of(
-    before: pd.DataFrame,
-    rows: pd.DataFrame,
-    row_class: np.ndarray,
-    recoding: Recoding,
-    schema: Schema,
-    pseudonyms: Mapping[str, np.ndarray],
-    keep_suppressed: bool,
-) -> Excerpt:
-    after = released_rows(rows, row_class, recoding, schema, pseudonyms, keep_suppressed)
-    return Excerpt(before, after, rise_of_rows(row_class, recoding))
 
 
 def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:

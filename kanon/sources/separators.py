@@ -1,8 +1,4 @@
-"""The separator of a text file: what may be one, and which one it is.
-
->>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n")
-';'
-"""
+"""The separator of a text file: what may be one, and which one it is."""
 
 import csv
 import io

@@ -148,12 +148,7 @@ def without_footer(records: Any, footer: int | None, name: str) -> Any:
 
 
 def count_footer(table: pd.DataFrame) -> int:
-    """How many rows at the end look like totals or notes, blank cells being "" or missing.
-
-    >>> rows = [["Ana", 30], ["Ben", 41], ["Eve", 19], ["Total", 90], ["Source: ward 3", ""]]
-    >>> count_footer(pd.DataFrame(rows)), count_footer(pd.DataFrame(rows[:3]))
-    (2, 0)
-    """
+    """How many rows at the end look like totals or notes, blank cells being "" or missing."""
     found = 0
     for place in range(len(table) - 1, max(len(table) - _MOST_BELOW - 1, 1), -1):
         row = [_bare(cell) for cell in table.iloc[place]]

@@ -64,9 +64,6 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-_INSTALL = {"spark": "pyspark"}
-
-
 class StoredTable:
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
 
@@ -89,7 +86,10 @@ class StoredTable:
         if whole is None:
             self.stamp = address.stamp
             self._asked = StoredAnswers()
-            self.columns, self.found, self.text = self._described()
+            rows = self.opened.rows
+            self.columns: tuple[str, ...] = tuple(rows.expression.columns)
+            self.found: tuple[str, ...] = rows.found
+            self.text: tuple[str | None, str | None] = rows.settings
         else:
             self.stamp, self._asked = whole.stamp, whole._asked
             self.columns, self.found, self.text = whole.columns, whole.found, whole.text
@@ -99,10 +99,6 @@ class StoredTable:
     def __getstate__(self) -> dict[str, Any]:
         """All but the connection."""
         return {name: value for name, value in self.__dict__.items() if name != "opened"}
-
-    def _described(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]:
-        rows = self.opened.rows
-        return tuple(rows.expression.columns), rows.found, rows.settings
 
     @cached_property
     def opened(self) -> TableConnection:
@@ -120,18 +116,18 @@ class StoredTable:
 
     def _check(self) -> None:
         if self.address.stamp != self.stamp:
-            raise TableError(
-                f"{quoted(self.address.name)} has changed since it was opened: open it again."
-            )
+            raise self._changed()
+
+    def _changed(self) -> TableError:
+        name = quoted(self.address.name)
+        return TableError(f"{name} has changed since it was opened: open it again.")
 
     def writing_in(self, folder: Path) -> StoredTable:
         found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
         if not self.opened.rows.writes_anywhere:
             found.__dict__["opened"] = found._connected([folder])
         if self.address.is_url and found.n_records != self.n_records:
-            raise TableError(
-                f"{quoted(self.address.name)} has changed since it was opened: open it again."
-            )
+            raise self._changed()
         return found
 
     @property
@@ -228,7 +224,7 @@ class StoredTable:
         """The number of classes by some columns; the engine keeps those that it has counted."""
         known = self.known_classes(columns)
         if known is None:
-            known = self.opened.count(self.kept_classes(columns))
+            known = self.opened.count(self.opened.classes(columns, self.leaving))
             self._asked.n_classes[self.leaving, tuple(columns)] = known
         return known
 
@@ -245,12 +241,6 @@ class StoredTable:
         """So many classes there are by some columns at most, by the numbers of their values."""
         every = math.prod(len(self.values(column).texts) + 1 for column in columns)
         return min(self.n_records, every)
-
-    def kept_classes(self, columns: Sequence[str]) -> Any:
-        return self.opened.classes(columns, self.leaving)
-
-    def forget_classes(self, columns: Sequence[str]) -> None:
-        self.opened.forget_classes(columns, self.leaving)
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
         if {**self.kinds, **kinds} == self.kinds:
@@ -291,7 +281,6 @@ class StoredTable:
         return self.opened.values(column) if known is None else known
 
     def incomplete(self, columns: Sequence[str]) -> int:
-        """The number of records that lack a value in one of the columns."""
         lacking = self._lacking(columns)
         if not lacking:
             return 0
@@ -302,7 +291,6 @@ class StoredTable:
         return self._asked.incomplete[key]
 
     def complete(self, columns: Sequence[str]) -> StoredTable:
-        """The table without the records that lack a value in one of the columns."""
         lacking = self._lacking(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
             blank = [name for name in columns if not self.distinct_of(name).filled]
@@ -332,7 +320,6 @@ class StoredTable:
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        """The classes by some columns as they are; a missing cell counts as a value."""
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         who = [] if person is None else [person]
@@ -397,7 +384,6 @@ class StoredTable:
         )
 
     def without_suppressed(self) -> tuple[StoredTable, int]:
-        """A release without its blanked rows of suppressed records, and how many those were."""
         if SUPPRESSED not in self.columns:
             return self, 0
         marks = self.counted(SUPPRESSED)
@@ -413,5 +399,5 @@ def _module(engine: str) -> Any:
     except ImportError:
         raise TableError(
             f"Tables that stay where they are need a package that is not installed: run "
-            f"pip install {_INSTALL.get(engine, '-r requirements.txt')}."
+            f"pip install {'pyspark' if engine == 'spark' else '-r requirements.txt'}."
         ) from None

@@ -34,7 +34,7 @@ from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, r
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
-from kanon.sources.rows import excerpt_of
+from kanon.sources.rows import released_rows, rise_of_rows
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
 from kanon.sources.tables import Excerpt
@@ -72,8 +72,13 @@ class StoredSource:
             trees.append(tree)
             self._lookup.append(lookup)
         most = settings().classes
-        beyond = table.most_classes(columns) > most and table.n_classes(columns) > most
-        self.classes = self._kept(tuple(trees)) if beyond else self._fetched(tuple(trees))
+        if table.most_classes(columns) > most and table.n_classes(columns) > most:
+            sensitive = schema.columns(Role.SENSITIVE)
+            self.classes: EquivalenceClasses = EngineClasses(
+                table, tuple(columns), tuple(trees), self._lookup, sensitive
+            )
+        else:
+            self.classes = self._fetched(tuple(trees))
 
     def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
         columns = self._schema.quasi_identifiers
@@ -89,12 +94,6 @@ class StoredSource:
         )
         return EquivalenceClasses(tuple(columns), trees, nodes, counts, sensitive)
 
-    def _kept(self, trees: tuple[Hierarchy, ...]) -> EngineClasses:
-        """The classes where they are: too many to be fetched."""
-        columns = tuple(self._schema.quasi_identifiers)
-        sensitive = self._schema.columns(Role.SENSITIVE)
-        return EngineClasses(self._table, columns, trees, self._lookup, sensitive)
-
     @property
     def table(self) -> StoredTable:
         return self._table
@@ -105,13 +104,10 @@ class StoredSource:
         return self._table.histogram(column, columns, self.classes.nodes, self._lookup)
 
     def passed_through(self) -> tuple[str, ...]:
-        """The columns that leave as they are, sensitive ones among them."""
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
         return tuple(column for column in self._table.columns if column not in recoded)
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
-        """At most so many records of the release, or of one released class, before and after."""
-
         if position is None:
             rows = self._table.head(EXCERPT)
         else:
@@ -129,9 +125,10 @@ class StoredSource:
             codes, texts = canonical_texts(rows[column])
             names = [*(f"P_{number + 1}" for number in range(len(texts))), None]
             labels[column] = np.array(names, dtype=object)[codes]
-        return excerpt_of(
-            rows, rows, row_class, recoding, self._schema, labels, self._keep_suppressed
+        after = released_rows(
+            rows, row_class, recoding, self._schema, labels, self._keep_suppressed
         )
+        return Excerpt(rows, after, rise_of_rows(row_class, recoding))
 
     def _nodes(self, rows: pd.DataFrame) -> np.ndarray:
         found = []
@@ -329,10 +326,8 @@ def _put_new(part: Path, path: Path) -> None:
     """Give a file its final name, unless another one has got it meanwhile."""
     try:
         os.link(part, path)
-    except FileExistsError:
-        raise TableError(f"{quoted(path)} exists already: give another name.") from None
-    except OSError:  # a disk without links
-        if path.exists():
+    except OSError as error:  # it is there, or the disk has no links
+        if isinstance(error, FileExistsError) or path.exists():
             raise TableError(f"{quoted(path)} exists already: give another name.") from None
         os.replace(part, path)
 

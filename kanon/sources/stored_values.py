@@ -178,12 +178,7 @@ class TableConnection:
         classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
         return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
 
-    def numbers_of(self, columns: Sequence[str]) -> TupleNumbers:
-        return TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
-
-    def classes(
-        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
-    ) -> Any:
+    def classes(self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]) -> Any:
         key = (tuple(leaving), tuple(columns))
         if key not in self._classes:
             listed, wanted, _ = self._numbered(columns, leaving)
@@ -196,7 +191,7 @@ class TableConnection:
         return self._classes[key]
 
     def forget_classes(
-        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> None:
         self.drop(self._classes.pop((tuple(leaving), tuple(columns))))
 
@@ -238,7 +233,7 @@ class TableConnection:
         grouped = rows.group_by(
             **{f"{OURS} value {j}": rows[column] for j, column in enumerate(columns)}
         ).aggregate(**{_COUNT: rows.count()})
-        numbers = self.numbers_of(columns)
+        numbers = TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
         for number in numbers.numbers:
             for j, each in number.items():
                 values = self.values(columns[j])

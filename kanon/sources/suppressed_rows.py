@@ -32,11 +32,7 @@ def _silent_codes(table: Table, column: str, blanks: bool) -> list[int]:
 
 
 def shows_nothing(text: str) -> bool:
-    """Whether a cell is made of nothing but asterisks.
-
-    >>> shows_nothing("*"), shows_nothing("*****"), shows_nothing("12***")
-    (True, True, False)
-    """
+    """Whether a cell is made of nothing but asterisks."""
     return not text.strip().strip("*")
 
 

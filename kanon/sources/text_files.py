@@ -1,9 +1,4 @@
-"""CSV and TSV, every cell a text exactly as written.
-
->>> content = read_text(b"age|zip\\n39|007\\n", "t.csv", ReadSettings())
->>> content.table.to_numpy().tolist(), content.separator, content.encoding
-([['39', '007']], '|', 'utf-8')
-"""
+"""CSV and TSV, every cell a text exactly as written."""
 
 import csv
 import io
@@ -102,7 +97,7 @@ def _parse(
     except csv.Error:
         raise _first_fault(content, separator, name, None) from None
     line = read_first_line(sample, name, header)
-    for end in [*islice(_LINE_END.finditer(content), line.lines_above)][-1:]:
+    for end in [*islice(re.finditer(rb"\r\n|\n|\r", content), line.lines_above)][-1:]:
         content = content[end.end() :]
     if line.lacks_name:  # as R writes row names
         content = separator.encode() + content
@@ -134,9 +129,6 @@ def _read_cells(content: bytes, separator: str, name: str, width: int) -> Any:
         if len(filled) < len(content):  # lines of other numbers of separators
             return _read_cells(filled, separator, name, width)
         raise _first_fault(content, separator, name, width) from None
-
-
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 def _check_lines(content: bytes, separator: str, name: str, width: int) -> None:

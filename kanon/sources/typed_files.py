@@ -223,12 +223,8 @@ def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str |
 
 def _sizes(book: CalamineWorkbook) -> dict[str, tuple[int, int]]:
     """The sheets that hold something, each with its rows and columns."""
-    found = {}
-    for name in book.sheet_names:
-        sheet = book.get_sheet_by_name(name)
-        if sheet.height:
-            found[name] = sheet.height, sheet.width
-    return found
+    sheets = map(book.get_sheet_by_name, book.sheet_names)
+    return {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
 
 
 def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:

@@ -31,7 +31,7 @@ ONE_NOW = [
 ]
 """All seven metrics, but for one only at night."""
 
-TEN = (2, 3, 5, 10, 20, 50, 100, 500, 1500, 15000)
+SOME = (2, 10, 100, 1500)
 
 
 @cache
@@ -115,7 +115,7 @@ def test_every_release_on_the_path_is_k_anonymous(adult_path, metric):
 
 
 SEPARATE = [(SEVEN[0], 2), (SEVEN[-1], 100)]
-AT_NIGHT = [pytest.param(m, k, marks=pytest.mark.nightly) for m in SEVEN for k in TEN]
+AT_NIGHT = [pytest.param(m, k, marks=pytest.mark.nightly) for m in SEVEN for k in SOME]
 
 
 @pytest.mark.parametrize(("metric", "k"), [*SEPARATE, *AT_NIGHT])

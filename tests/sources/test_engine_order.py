@@ -1,7 +1,7 @@
 """Releases of engines leave in the order of their released cells, whatever the table's order."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
 from support.plans import plan_content, qi
 from support.random_tables import examples
-from support.spark import SPARK, require_spark
+from support.spark import quick_spark, require_spark
 
 SUPPRESSION = qi()
 PASSED = {"role": "insensitive"}
@@ -133,6 +133,13 @@ def written(plan: Plan, address: Address, engine: str, out: Path) -> pd.DataFram
     return pa.concat_tables(parts).to_pandas()
 
 
+@pytest.fixture
+def spark() -> Iterator[None]:
+    require_spark()
+    with quick_spark():
+        yield
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
 @examples(40, in_gate=2)
 @given(st.data())
@@ -232,13 +239,6 @@ def test_pseudonyms_decide_nothing_and_alone_vary(tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "other"])
-def test_the_order_of_the_table_is_kept_where_asked_for(tmp_path, engine):
-    plan = plan_of(PEOPLE.column_names, order="table")
-    found = written(plan, put(PEOPLE, tmp_path, engine), engine, tmp_path / "out")
-    assert found["visits"].tolist() == PEOPLE["visits"].to_pylist()
-
-
 def test_joins_do_not_move_rows_that_keep_the_order_of_the_table(tmp_path):
     """A join passes on a row whose partner has collided with another later than its neighbours."""
     draw = np.random.default_rng(3)
@@ -252,22 +252,23 @@ def test_joins_do_not_move_rows_that_keep_the_order_of_the_table(tmp_path):
 
 
 @pytest.mark.nightly
-def test_spark_refuses_to_keep_the_order_of_the_table(tmp_path, monkeypatch):
-    prepare_engine("spark", monkeypatch)
+def test_spark_refuses_to_keep_the_order_of_the_table(spark, tmp_path):
     plan = plan_of(PEOPLE.column_names, order="table")
     with pytest.raises(PlanError, match="not allowed with Spark, which keeps no order"):
         written(plan, put(PEOPLE, tmp_path, "spark"), "spark", tmp_path / "out")
 
 
-@pytest.mark.parametrize("ending", [
-    ".parquet", ".duckdb", pytest.param(".csv", marks=pytest.mark.nightly),
+@pytest.mark.parametrize(("engine", "ending"), [
+    ("duckdb", ""), ("other", ""), ("duckdb", ".parquet"), ("duckdb", ".duckdb"),
+    pytest.param("duckdb", ".csv", marks=pytest.mark.nightly),
 ])  # fmt: skip
-def test_every_format_keeps_the_order_of_the_table(tmp_path, ending):
+def test_every_format_keeps_the_order_of_the_table(tmp_path, engine, ending):
     plan, out = plan_of(PEOPLE.column_names, order="table"), tmp_path / f"out{ending}"
-    source = open_stored(put(PEOPLE, tmp_path, "duckdb"))
+    source = open_stored(put(PEOPLE, tmp_path, engine), engine)
     run(plan, source).write(Address(str(out), "released" if ending == ".duckdb" else None))
     with duckdb.connect(str(out) if ending == ".duckdb" else ":memory:") as connection:
-        from_where = "released" if ending == ".duckdb" else f"'{out}'"
+        files = out if ending else out / "*.parquet"
+        from_where = "released" if ending == ".duckdb" else f"'{files}'"
         rows = connection.execute(f"SELECT visits FROM {from_where}").fetchall()
     assert [visits for (visits,) in rows] == PEOPLE["visits"].to_pylist()
 
@@ -296,17 +297,9 @@ def test_classes_that_stay_in_the_engine_leave_in_the_same_order(
         assert as_it_stands(found) == as_it_stands(expected)
 
 
-def prepare_engine(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if engine == "spark":
-        require_spark()
-        for name, value in SPARK.items():
-            monkeypatch.setenv(name, value)
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("keeps", [False, True], ids=["left out", "kept"])
-def test_spark_leaves_rows_in_the_order_of_memory(tmp_path, monkeypatch, keeps):
-    prepare_engine("spark", monkeypatch)
+def test_spark_leaves_rows_in_the_order_of_memory(spark, tmp_path, keeps):
     plan = plan_of(PEOPLE.column_names, keeps=keeps)
     found = written(plan, put(PEOPLE, tmp_path, "spark"), "spark", tmp_path / "out")
     assert as_it_stands(found) == as_it_stands(in_memory(plan, PEOPLE))

@@ -45,6 +45,7 @@ from support.people_texts import AS_WRITTEN, DATAFLY, GAA, PASSED, TEXT_ROLES, T
 from support.plans import make_plan, qi
 from support.random_tables import Problem, examples, problems
 from support.spark import SPARK, quick_spark, require_spark
+from support.stored_people import rows_of as listed
 
 # In every run two engines; Spark takes twenty seconds for what they do in one.
 ENGINES = ("duckdb", "spark", "other")
@@ -72,12 +73,6 @@ TYPED_ROLES = {
 def rows_of(table: pd.DataFrame) -> list[str]:
     """The rows as texts, in an order of their own; a missing cell is None whatever its type."""
     return sorted(listed(table))
-
-
-def listed(table: pd.DataFrame) -> list[str]:
-    """The rows as texts, in their order."""
-    cells = table.astype(object).where(table.notna(), None)
-    return list(map(repr, cells.itertuples(index=False, name=None)))
 
 
 def written(done: Run, path: Path) -> pd.DataFrame:
@@ -295,52 +290,35 @@ def test_blanks_after_separators_are_skipped_where_all_have_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("written", "text", "part"),
+    ("written", "part"),
     [
-        ("age;zip\n1;2\n" + "3;4\n" * 499_998 + "5\n", None, "Line 500001"),
-        pytest.param(
-            *("age;zip\n1;2\n" + "3;4\n" * 4_999_998 + "5\n", None, "Line 5000001"),
-            marks=pytest.mark.nightly,
-        ),
-        ('age;zip\n1;2\n3;"4\n', None, "Line 3"),
-        ("age;age\n1;2\n", None, "more than one column called 'age'"),
+        ("age;zip\n1;2\n" + "3;4\n" * 499_998 + "5\n", "Line 500001 of 'broken.csv' has 1 cell"),
+        ('age;zip\n1;2\n3;"4\n', "Line 3 of 'broken.csv' has a quote that is not closed"),
+        ("age;age\n1;2\n", "more than one column called 'age'"),
+        ("name;age\nAna;1\nSecretPerson;2;3\n", "Line 3 of 'broken.csv' has 3 cells where"),
     ],
-    ids=["row half a million", "row five million", "an open quote", "a name twice"],
+    ids=["row half a million", "an open quote", "a name twice", "one cell more"],
 )
-def test_a_broken_csv_is_named_by_its_line(tmp_path, written, text, part):
+def test_a_broken_csv_is_named_by_its_line(tmp_path, written, part):
     path = tmp_path / "broken.csv"
     path.write_text(written, encoding="utf-8")
-    with pytest.raises(TableError) as raised:
+    with pytest.raises(TableError, match=part) as raised:
         open_stored(Address(str(path)), settings=ReadSettings(separator=";")).counted("age")
-    assert (part in raised.value.sentence and "cell" in raised.value.sentence) or part in str(
-        raised.value
+    assert "SecretPerson" not in raised.value.sentence
+    assert raised.value.__cause__ is None and (
+        "called" in part or raised.value.__suppress_context__
     )
 
 
-def test_cells_of_a_broken_line_are_not_told(tmp_path):
-    path = tmp_path / "broken.csv"
-    path.write_text("name;age\nAna;1\nSecretPerson;2;3\n", encoding="utf-8")
-    with pytest.raises(TableError, match=r"Line 3 of 'broken.csv' has 3 cells where") as raised:
-        open_stored(Address(str(path))).counted("age")
-    assert "SecretPerson" not in raised.value.sentence
-    assert raised.value.__cause__ is None and raised.value.__suppress_context__
-
-
-def test_what_is_gone_meanwhile_is_said(tmp_path):
-    path = tmp_path / "people.parquet"
-    TEXTS.to_parquet(path)
-    table = open_stored(Address(str(path)))
-    path.unlink()
-    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
-        table.counted("age")
-
-
-def test_a_lost_connection_is_said(tmp_path):
+def test_a_lost_connection_and_what_is_gone_meanwhile_are_said(tmp_path):
     path = tmp_path / "people.parquet"
     TEXTS.to_parquet(path)
     table = open_stored(Address(str(path)))
     table.opened.rows.expression.get_backend().disconnect()
     with pytest.raises(TableError, match=r"connection to 'people.parquet' was lost"):
+        table.counted("age")
+    path.unlink()
+    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
         table.counted("age")
 
 
@@ -387,18 +365,6 @@ def test_what_cannot_be_opened_is_said(tmp_path, monkeypatch, address, part):
         open_stored(Address.parse(address))
     assert part in raised.value.sentence
     assert raised.value.sentence.count("\n") == 0
-
-
-def test_a_database_cannot_reach_other_files(tmp_path):
-    """A view in somebody's database may name any file of this computer."""
-    (tmp_path / "secret.csv").write_text("a\nsecret\n")
-    with duckdb.connect(str(tmp_path / "data.duckdb")) as connection:
-        connection.execute(f"CREATE VIEW spy AS SELECT * FROM '{tmp_path}/secret.csv'")
-        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
-    with pytest.raises(TableError):
-        open_stored(Address(str(tmp_path / "data.duckdb"), "spy")).counted("a")
-    people = open_stored(Address(str(tmp_path / "data.duckdb"), "people"))
-    assert dict(people.counted("age").counts) == {"1": 1}
 
 
 def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
@@ -500,9 +466,8 @@ VIEWS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("query", VIEWS)
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
-def test_a_view_with_a_name_twice_is_refused(tmp_path, kind, query):
+def test_a_view_with_a_name_twice_is_refused(tmp_path, kind):
     path = tmp_path / f"data.{kind}"
     with (duckdb if kind == "duckdb" else sqlite3).connect(str(path)) as connection:
         for statement in (
@@ -513,15 +478,16 @@ def test_a_view_with_a_name_twice_is_refused(tmp_path, kind, query):
             "INSERT INTO others VALUES ('Bo', 1)",
             "INSERT INTO numbered VALUES ('Ana', 'A', 'B')",
             "CREATE VIEW v AS SELECT name, nick AS name FROM people",
-            f"CREATE VIEW asked AS {query}",
+            *(f"CREATE VIEW asked{n} AS {query}" for n, query in enumerate(VIEWS)),
         ):
             connection.execute(statement)
     connection.close()
-    if VIEWS[query]:
-        assert open_stored(Address(str(path), "asked")).columns[0] == "name"
-        return
-    with pytest.raises(TableError, match=f"(?i)'asked' {TWICE}"):
-        open_stored(Address(str(path), "asked"))
+    for n, differ in enumerate(VIEWS.values()):
+        if differ:
+            assert open_stored(Address(str(path), f"asked{n}")).columns[0] == "name"
+            continue
+        with pytest.raises(TableError, match=f"(?i)'asked{n}' {TWICE}"):
+            open_stored(Address(str(path), f"asked{n}"))
 
 
 def test_a_frame_with_names_that_differ_by_blanks_is_refused():
@@ -786,33 +752,24 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
         run(plan, open_stored(Address(str(path), "t"))).write(Address(str(tmp_path / "o.csv")))
 
 
-@pytest.mark.parametrize(
-    ("error", "part"),
-    [
-        (MemoryError(), "set KANON_MEMORY higher"),
-        (pa.ArrowMemoryError("malloc of size 99 failed"), "set KANON_MEMORY higher"),
-        (duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate"), "KANON_MEMORY"),
-        (duckdb.IOException("Serialization Error: Failed to deserialize: x"), "export the table"),
-    ],
-)
-def test_what_duckdb_lacks_is_said_with_what_to_do(tmp_path, error, part):
-    (tmp_path / "t.csv").write_text("a\n1\n", "utf-8")
-    said = functools.partial(duckdb_sentence, Address(str(tmp_path / "t.csv")))
-    with pytest.raises(TableError, match=part), saying("t", DUCKDB_ERRORS, said):
-        raise error
+BY_DUCKDB = DUCKDB_ERRORS, functools.partial(duckdb_sentence, Address(__file__))
+BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._said, "t")
 
 
 @pytest.mark.parametrize(
-    ("error", "part"),
+    ("told", "error", "part"),
     [
-        (MemoryError(), "export the table as Parquet"),
-        (sqlite3.OperationalError("out of memory"), "export the table as Parquet"),
-        (sqlite3.OperationalError("database table is locked: t"), "locked by another program"),
-        (sqlite3.OperationalError("Lock wait timeout exceeded"), "locked by another program"),
-        (sqlite3.OperationalError("deadlock detected"), "locked by another program"),
+        (BY_DUCKDB, MemoryError(), "set KANON_MEMORY higher"),
+        (BY_DUCKDB, pa.ArrowMemoryError("malloc of size 99 failed"), "set KANON_MEMORY higher"),
+        (BY_DUCKDB, duckdb.OutOfMemoryException("failed to allocate"), "KANON_MEMORY"),
+        (BY_DUCKDB, duckdb.IOException("Error: Failed to deserialize: x"), "export the table"),
+        (BY_OTHERS, MemoryError(), "export the table as Parquet"),
+        (BY_OTHERS, sqlite3.OperationalError("out of memory"), "export the table as Parquet"),
+        (BY_OTHERS, sqlite3.OperationalError("table is locked: t"), "locked by another program"),
+        (BY_OTHERS, sqlite3.OperationalError("Lock wait timeout"), "locked by another program"),
+        (BY_OTHERS, sqlite3.OperationalError("deadlock detected"), "locked by another program"),
     ],
 )
-def test_what_a_database_lacks_is_said_with_what_to_do(error, part):
-    said = functools.partial(other_engine._said, "t")
-    with pytest.raises(TableError, match=part), saying("t", other_engine._errors(), said):
+def test_what_an_engine_lacks_is_said_with_what_to_do(told, error, part):
+    with pytest.raises(TableError, match=part), saying("t", *told):
         raise error

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 import xlsxwriter
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon.base.values import canonical_texts
@@ -22,6 +20,8 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
 from kanon.sources.separators import is_padded
 from kanon.sources.writing import table_bytes
+from support import bombs
+from support.bad_inputs import parquet
 
 SECRET = "Jane-Doe-1234"
 
@@ -45,16 +45,8 @@ def sheet(*sheets: list[list[object]]) -> bytes:
     return buffer.getvalue()
 
 
-def parquet(table: dict) -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pa.table(table), buffer)
-    return buffer.getvalue()
-
-
 def feather(table: dict) -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.feather.write_feather(pa.table(table), buffer)
-    return buffer.getvalue()
+    return bombs.feather(pa.table(table))
 
 
 # --- CSV: cells stay as they are ----------------------------------------------------------------
@@ -64,11 +56,6 @@ def test_cells_are_text_exactly_as_written():
         ["007", "1.10", " x y ", "1e5"],
         ["True", "+1", "2020-01-02", "<b>&amp;</b>"],
     ]
-
-
-def test_html_in_the_file_name_survives():
-    name = "<img src=x onerror=alert(1)>.csv"
-    assert read_table(b"a,b\n1,2\n", name).name == name
 
 
 def test_settings_are_filled_in():
@@ -351,11 +338,8 @@ def test_a_pandas_index_is_a_column_too():
 
 
 def test_an_arrow_stream_is_read():
-    table = pa.table({"a": [1, 2]})
-    buffer = io.BytesIO()
-    with pa.ipc.new_stream(buffer, table.schema) as stream:
-        stream.write_table(table)
-    assert rows(read_table(buffer.getvalue(), "t.arrow")) == [[1], [2]]
+    data = bombs.stream(pa.table({"a": [1, 2]}))
+    assert rows(read_table(data, "t.arrow")) == [[1], [2]]
 
 
 def test_a_sheet_keeps_its_types():
@@ -452,13 +436,6 @@ BAD_TEXT = {
 }
 
 
-@pytest.mark.parametrize(("data", "part"), BAD_TEXT.values(), ids=BAD_TEXT)
-def test_bad_text_is_refused_in_one_sentence(data, part):
-    with pytest.raises(TableError) as caught:
-        read_table(data, "t.csv")
-    refused(caught.value, part)
-
-
 def refused(error: TableError, part: str) -> None:
     for text in (str(error), error.sentence):
         assert part in text
@@ -467,7 +444,6 @@ def refused(error: TableError, part: str) -> None:
 
 
 GIVEN = {
-    "two characters": (b"a,b\n1,2\n", ReadSettings(","), None),
     "none": (b"a,b\n1,2\n", ReadSettings(""), "Separator '' is not allowed"),
     "quote": (b"a,b\n1,2\n", ReadSettings('"'), "is not allowed"),
     "line": (b"a,b\n1,2\n", ReadSettings("\n"), "Separator line break is not allowed"),
@@ -489,15 +465,13 @@ GIVEN = {
 
 @pytest.mark.parametrize(("data", "settings", "part"), GIVEN.values(), ids=GIVEN)
 def test_given_settings_are_checked(data, settings, part):
-    if part is None:
-        assert rows(read_table(data, "t.csv", settings)) == [["1", "2"]]
-        return
     with pytest.raises(TableError) as caught:
         read_table(data, "t.csv", settings)
     refused(caught.value, part)
 
 
-BAD_TYPED = {
+BAD = {
+    **{what: (data, "t.csv", part) for what, (data, part) in BAD_TEXT.items()},
     "damaged Parquet": (b"PAR1 nothing PAR1", "t.parquet", "cannot be read as Parquet"),
     "cut Feather": (feather({"a": [1]})[:-20], "t.arrow", "cannot be read as Feather"),
     "cut XLSX": (sheet([["a"], [1]])[:-100], "t.xlsx", "cannot be read as XLSX"),
@@ -536,8 +510,8 @@ BAD_TYPED = {
 }
 
 
-@pytest.mark.parametrize(("data", "name", "part"), BAD_TYPED.values(), ids=BAD_TYPED)
-def test_other_bad_files_are_refused(data, name, part):
+@pytest.mark.parametrize(("data", "name", "part"), BAD.values(), ids=BAD)
+def test_bad_files_are_refused_in_one_sentence(data, name, part):
     with pytest.raises(TableError) as caught:
         read_table(data, name)
     refused(caught.value, part)
@@ -577,20 +551,14 @@ def test_a_path_and_another_name(tmp_path):
     assert (file.name, rows(file)) == ("people.csv", [["1", "2"]])
 
 
-@given(data=st.binary(max_size=200), name=st.sampled_from(["a.csv", "a.tsv", "a.arrow", "a.xlsx"]))
+TEXT = st.text(alphabet='ab,;"\n\r \té', max_size=40).map(str.encode)
+
+
+@settings(max_examples=200)
+@given(TEXT | st.binary(max_size=200), st.sampled_from(["a.csv", "a.tsv", "a.arrow", "a.xlsx"]))
 def test_any_bytes_give_a_table_or_a_sentence(data, name):
     try:
         file = read_table(data, name)
-    except TableError as error:
-        assert "\n" not in error.sentence
-    else:
-        assert len(file.table) and len(file.table.columns)
-
-
-@given(text=st.text(alphabet='ab,;"\n\r \té', max_size=40))
-def test_any_text_gives_a_table_or_a_sentence(text):
-    try:
-        file = read_table(text.encode(), "a.csv")
     except TableError as error:
         assert "\n" not in error.sentence
     else:
@@ -601,7 +569,7 @@ def test_any_text_gives_a_table_or_a_sentence(text):
 def test_records_across_blocks_stay_in_order(limits):
     limits(record_megabytes=1)  # a block is as long as a record may be
     chance = random.Random(1)
-    cells = [[str(i), chance.choice(["x", "two\nlines", 'q"q', ""])] for i in range(200_000)]
+    cells = [[str(i), chance.choice(["x", "two\nlines", 'q"q', ""])] for i in range(120_000)]
     text = "n,t\n" + "".join(
         f'{n},"{t.replace(chr(34), chr(34) * 2)}"\n' if t else f"{n},\n" for n, t in cells
     )
@@ -610,11 +578,3 @@ def test_records_across_blocks_stay_in_order(limits):
     long = text + "x" * 10 + "\n"
     with pytest.raises(TableError, match=r"has 1 cell where the header has 2\.$"):
         read_table(long.encode(), "t.csv")
-
-
-@pytest.mark.adult
-def test_adult(adult_path):
-    file = read_table(adult_path)
-    assert file.table.shape == (30_162, 9)
-    assert file.settings.separator == ";"
-    assert dict(file.missing) == {}

@@ -83,11 +83,6 @@ def test_every_type_of_column_sorts(cells, dtype, expected):
     assert sort_rows(pd.DataFrame({"q": pd.Series(cells, dtype=dtype)})).tolist() == expected
 
 
-def test_the_first_column_that_differs_decides():
-    table = pd.DataFrame({"a": ["2", "10", "2"], "b": ["y", "x", "x"]})
-    assert sort_rows(table).tolist() == [2, 0, 1]
-
-
 def test_pseudonyms_decide_nothing():
     table = pd.DataFrame({"who": [f"P_{i}" for i in range(1, 31)], "q": ["b"] * 15 + ["a"] * 15})
     orders = {tuple(sort_rows(table, ["who"])) for _ in range(5)}

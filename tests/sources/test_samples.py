@@ -1,14 +1,13 @@
 """The sample tables and hierarchies, read with the csv and json modules alone, without kanon."""
 
 import csv
-import importlib.util
 import json
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -57,6 +56,7 @@ SHAPES = {
 RECORDS = {"animals-m23": 8, "animals-v21": 6, "hospital": 10, "census": 30_000, "voters": 30_000}
 
 
+@cache
 def read_rows(path: Path) -> list[list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file, delimiter=";"))
@@ -102,12 +102,8 @@ def test_shape(name: str) -> None:
     leaves = [path[0] for path in paths]
     shape = len(leaves), len(labels(name)), max(len(path) for path in paths)
     assert shape == SHAPES[name]
-
-
-@pytest.mark.parametrize("name", ADULT_FILES)
-def test_groupings_of_adult_have_the_same_leaves(name: str) -> None:
-    ours = paths_to_root(f"adult/{name.split('/')[1]}")
-    assert {path[0] for path in paths_to_root(name)} == {path[0] for path in ours}
+    if name in ADULT_FILES:  # groupings of one column have the same leaves
+        assert {*leaves} == {path[0] for path in paths_to_root(f"adult/{name.split('/')[1]}")}
 
 
 @pytest.mark.parametrize(
@@ -194,10 +190,8 @@ def test_groups_of_adult_as_documented() -> None:
     assert len(members("education")["School"]) == 9
     countries = members("native-country")
     assert {name: len(under) for name, under in countries.items()} == {
-        "Americas": 17,
-        "Asia": 12,
-        "Europe": 12,
-    }
+        "Americas": 17, "Asia": 12, "Europe": 12,
+    }  # fmt: skip
     assert {"South", "Hong"} <= countries["Asia"]
     assert {"Puerto-Rico", "Outlying-US(Guam-USVI-etc)"} <= countries["Americas"]
     assert len(members("occupation")["White collar"]) == 5
@@ -271,21 +265,7 @@ def test_voters_is_what_is_promised() -> None:
 
 
 # --- The generator ------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_samples", SAMPLES / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_generator_draws_the_files_that_are_here() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SAMPLES / "generate.py"), "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, str(SAMPLES / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -16,7 +16,7 @@ from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.reading import read_table
-from kanon.sources.singling_out import Contribution, SmallestSet, singling_out
+from kanon.sources.singling_out import Contribution, SmallestSet, least_number, singling_out
 from kanon.sources.stored import open_stored
 from support.paths import ROOT
 from support.plans import plan_content, qi
@@ -417,10 +417,16 @@ def test_a_percentage_is_the_share_that_it_says(capsys, share):
 
 
 @pytest.mark.parametrize("n", [5, 7, 30, 49, 93, 1000, 30162])
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_share_of_some_of_n_is_reached_by_some_of_n(capsys, tmp_path, n, times):
+def test_a_share_of_some_of_n_is_some_of_n(n):
+    for times in range(1, n):
+        share, percentage = times / n, 100 * times / n
+        for told in (share, float(f"{share:.15f}"), percentage / 100):
+            assert least_number(told, n) == times
+
+
+def test_a_share_of_some_of_n_is_reached_by_some_of_n(capsys, tmp_path):
+    n, times, table = 93, 2, tmp_path / "t.csv"
     values = [*(f"only {place}" for place in range(times)), *["same"] * (n - times)]
-    table = tmp_path / "t.csv"
     table.write_text("\n".join(["a;b", *(f"{value};x" for value in values)]), "utf-8")
     call = [*FIND, str(table), "--json", "--columns", "a,b", "--share"]
     for share in (f"{times}/{n}", f"{times / n!r}", f"{100 * times / n!r}%", f"{times / n:.15f}"):

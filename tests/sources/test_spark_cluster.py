@@ -4,6 +4,7 @@ import gc
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -55,6 +56,16 @@ def table(cluster, tmp_path) -> SparkTable:
     return kept_table(tmp_path)
 
 
+@pytest.fixture
+def kept(table) -> Iterator[Any]:
+    """The rows, kept by Spark; in the end nothing is left of them and of what was made of them."""
+    workspace = table.rows.workspace
+    found = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    yield found
+    workspace.drop(found)
+    table.check_nothing_is_left()
+
+
 def runs(process: int) -> bool:
     try:
         os.kill(process, 0)
@@ -63,21 +74,8 @@ def runs(process: int) -> bool:
     return True
 
 
-@pytest.mark.nightly
-def test_a_cluster_finds_the_same_as_pandas(table):
-    workspace = table.rows.workspace
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
-    found = workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
-    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
-    workspace.drop(found)
-    workspace.drop(kept)
-    table.check_nothing_is_left()
-
-
-@pytest.mark.nightly
-def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, tmp_path):
+def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, kept, tmp_path):
     workspace, started = table.rows.workspace, tmp_path / "started"
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
 
     def killing(fraction: float, text: str) -> None:
         if started.exists() and len(cluster.workers) == 2:
@@ -90,13 +88,11 @@ def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, tmp_path)
     pd.testing.assert_frame_equal(table.fetched(found), table.sums())
     cluster.start_worker()
     workspace.drop(found)
-    workspace.drop(kept)
-    table.check_nothing_is_left()
 
 
-@pytest.mark.parametrize("algorithm", [
-    {"name": "gaa", "parts": "4"}, pytest.param({"name": "flash"}, marks=pytest.mark.nightly),
-], ids=["gaa", "flash"])  # fmt: skip
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "gaa", "parts": "4"}, {"name": "flash"}], ids=["gaa", "flash"]
+)
 def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
     """More classes than come here, and a worker that is killed on the way."""
     plan = plan_of(algorithm)
@@ -119,7 +115,6 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
     kept_table(tmp_path).check_nothing_is_left()
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("work", "sentence"),
     [
@@ -127,50 +122,39 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
         (Taking(3), r"no memory left.*spark\.executor\.pyspark\.memory"),
     ],
 )
-def test_too_little_memory_is_said_and_the_session_goes_on(table, work, sentence):
+def test_too_little_memory_is_said_and_the_session_goes_on(table, kept, work, sentence):
     workspace = table.rows.workspace
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
     with pytest.raises(TableError, match=sentence):
         workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
     found = workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
     pd.testing.assert_frame_equal(table.fetched(found), table.sums())
     workspace.drop(found)
-    workspace.drop(kept)
-    table.check_nothing_is_left()
 
 
-def test_what_work_raises_is_in_no_log(cluster, table):
-    workspace = table.rows.workspace
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+def test_what_work_raises_is_in_no_log(cluster, table, kept):
     with pytest.raises(TableError, match=r"^The engine could not go on with 'people.parquet' \("):
-        workspace.by_part(kept, "part", table.sizes, failing, SUMS, no_progress, "Work")
-    workspace.drop(kept)
+        table.rows.workspace.by_part(kept, "part", table.sizes, failing, SUMS, no_progress, "Work")
     logs = list(cluster.folder.glob("work-*/*/*/std*"))
     assert logs and not [log for log in logs if "what is" in log.read_text("utf-8")]
 
 
-@pytest.mark.nightly
-def test_what_is_cancelled_ends_in_the_executors(table, tmp_path):
-    workspace, started = table.rows.workspace, tmp_path / "started"
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+def test_what_is_cancelled_ends_in_the_executors(table, kept, tmp_path):
+    started = tmp_path / "started"
 
     def cancelled(fraction: float, text: str) -> None:
         if started.exists() and started.read_text("utf-8"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        workspace.by_part(
+        table.rows.workspace.by_part(
             kept, "part", table.sizes, Sums(60, str(started)), SUMS, cancelled, "Sums"
         )
     process, deadline = int(started.read_text("utf-8")), time.monotonic() + 20
     while runs(process) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not runs(process), "the process of the executor that did the work"
-    workspace.drop(kept)
-    table.check_nothing_is_left()
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -9,12 +9,14 @@ from typing import Any
 
 import ibis
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from conftest import _absent
 from kanon.base.progress import no_progress
 from kanon.errors import TableError, Unsatisfiable
+from kanon.sources.engines.spark_task import PartTask
 from support.part_works import SUMS, Sums, echoing, ending, failing, refusing
 from support.spark import SPARK, quick_spark, require_spark
 from support.spark_tables import PEOPLE, SparkTable, kept_table, opened
@@ -32,20 +34,29 @@ def table(spark, tmp_path) -> SparkTable:
     return kept_table(tmp_path)
 
 
+@pytest.fixture
+def kept(table) -> Iterator[Any]:
+    """The rows, kept by Spark; in the end nothing is left of them and of what was made of them."""
+    workspace = table.rows.workspace
+    found = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    yield found
+    workspace.drop(found)
+    table.check_nothing_is_left()
+
+
 def test_what_is_kept_is_what_the_expression_yields(table):
     regions = pd.DataFrame({"zip": list(map(str, range(20))), "region": [n % 3 for n in range(20)]})
     wanted = table.rows.expression.join(ibis.memtable(regions), "zip")
     told: list[float] = []
     workspace = table.rows.workspace
     kept = workspace.keep(wanted, lambda fraction, text: told.append(fraction), "Keeping")
-    expected = table.frame.merge(regions, on="zip")
-    groups = kept.group_by("region").aggregate(n=kept.count(), weight=kept["weight"].sum())
-    found = expected.groupby("region").agg(n=("zip", "size"), weight=("weight", "sum"))
-    assert table.fetched(groups).values.tolist() == found.reset_index().values.tolist()
     assert told == sorted(told) and all(0 <= fraction < 1 for fraction in told)
-    again = workspace.keep(kept.filter(kept["region"] == 1), no_progress, "Keeping")
+    groups = kept.group_by("region").aggregate(n=kept.count(), weight=kept["weight"].sum())
+    again = workspace.keep(groups, no_progress, "Keeping")
     workspace.drop(kept)  # what was computed from it stays
-    assert table.fetched(again.count().as_table()).iloc[0, 0] == (expected["region"] == 1).sum()
+    expected = table.frame.merge(regions, on="zip").groupby("region")
+    found = expected.agg(n=("zip", "size"), weight=("weight", "sum")).reset_index()
+    assert table.fetched(again).values.tolist() == found.values.tolist()
     assert len(dict(table.context._jsc.getPersistentRDDs())) == 1
     workspace.drop(again)
     table.check_nothing_is_left()
@@ -54,7 +65,7 @@ def test_what_is_kept_is_what_the_expression_yields(table):
 def test_a_column_name_twice_is_refused(spark, tmp_path):
     """It would be called name_1, and pass through."""
     names = ["name", "age", "name"]
-    table = pyarrow.Table.from_arrays([pyarrow.array(["Ana"])] * 3, names=names)
+    table = pa.Table.from_arrays([pa.array(["Ana"])] * 3, names=names)
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(TableError, match="has more than one column called 'name'"):
         opened(tmp_path / "t.parquet")
@@ -100,9 +111,8 @@ def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
 
 
 @pytest.mark.nightly
-def test_work_gets_the_columns_as_they_are_fetched(table):
+def test_work_gets_the_columns_as_they_are_fetched(table, kept):
     workspace = table.rows.workspace
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
     wanted = kept.drop("part")
     found = workspace.by_part(
         kept, "part", table.sizes, echoing, wanted.schema().to_pyarrow(), no_progress, "Echo"
@@ -111,55 +121,49 @@ def test_work_gets_the_columns_as_they_are_fetched(table):
     pd.testing.assert_frame_equal(table.fetched(found), table.fetched(wanted))
     none = workspace.by_part(kept, "part", {}, Sums(), SUMS, no_progress, "Sums")
     assert len(table.fetched(none)) == 0
-    for each in (found, none, kept):
+    for each in (found, none):
         workspace.drop(each)
-    table.check_nothing_is_left()
 
 
-@pytest.mark.parametrize(
-    ("work", "kind", "sentence"),
-    [
-        (failing, TableError, r"^The engine could not go on with 'people.parquet' \(\w+\)\.$"),
-        *(
-            pytest.param(*case, marks=pytest.mark.nightly)
-            for case in (
-                (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
-                (ending, TableError, r"lost too often.*spark\.executor\.memory"),
-            )
-        ),
-    ],
-)
-def test_what_work_raises_is_said_without_cells(table, work, kind, sentence):
-    workspace = table.rows.workspace
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
-    with pytest.raises(kind, match=sentence):
-        workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
-    workspace.drop(kept)
-    table.check_nothing_is_left()
+@pytest.mark.parametrize(("work", "kind"), [(failing, RuntimeError), (refusing, Unsatisfiable)])
+def test_what_work_raises_holds_no_cells(work, kind):
+    rows = pa.table({"zip": ["SECRET"]})
+    with pytest.raises(kind) as raised:
+        list(PartTask(work, rows.schema, SUMS, None)(iter(rows.to_batches())))
+    assert "SECRET" not in f"{raised.value} {raised.value!r}"
+    assert raised.value.__cause__ is None and raised.value.__suppress_context__
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "raised", [pytest.param(KeyboardInterrupt, marks=pytest.mark.nightly), Unsatisfiable("enough")]
+    ("work", "kind", "sentence"),
+    [
+        (failing, TableError, r"^The engine could not go on with 'people.parquet' \(\w+\)\.$"),
+        (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
+        (ending, TableError, r"lost too often.*spark\.executor\.memory"),
+    ],
 )
-def test_work_that_is_cancelled_ends_and_leaves_nothing(table, tmp_path, raised):
-    workspace, started = table.rows.workspace, tmp_path / "started"
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+def test_what_work_raises_is_said_without_cells(table, kept, work, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        table.rows.workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
+
+
+@pytest.mark.nightly
+def test_work_that_is_cancelled_ends_and_leaves_nothing(table, kept, tmp_path):
+    started = tmp_path / "started"
 
     def cancelled(fraction: float, text: str) -> None:
         if started.exists():
-            raise raised
+            raise Unsatisfiable("enough")
 
     began = time.monotonic()
-    with pytest.raises(type(raised) if isinstance(raised, Exception) else raised):
-        workspace.by_part(
+    with pytest.raises(Unsatisfiable):
+        table.rows.workspace.by_part(
             kept, "part", table.sizes, Sums(60, str(started)), SUMS, cancelled, "Sums"
         )
     assert time.monotonic() - began < 50
     groups = kept.group_by("part").aggregate(n=kept.count())
     assert dict(table.fetched(groups).itertuples(index=False)) == table.sizes
-    workspace.drop(kept)
-    table.check_nothing_is_left()
 
 
 @pytest.mark.nightly

@@ -11,6 +11,7 @@ from kanon.schema import Role, suggest_person, suggest_roles
 from kanon.sources.coverage import counted_column
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session.choices import start_with
+from support.random_tables import examples
 
 NAMES = {
     Role.IDENTIFIER: [
@@ -139,6 +140,7 @@ def test_a_builder_is_suggested_by_the_values(values, builder):
     assert proposal.reason.endswith(".")
 
 
+@examples(200)
 @given(st.lists(st.text(min_size=1, max_size=8) | st.integers().map(str), min_size=1, max_size=40))
 def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
     """Whatever the cells, the first hierarchy covers them or says in a sentence why not."""

@@ -255,7 +255,7 @@ def _growing_entities() -> bytes:
 
 
 def _hierarchies() -> dict[str, Callable[[], bytes]]:
-    zeros, lines = b"0" * 30 * MB, "".join(f"{i};{i}a;*\n" for i in range(12_000)).encode()
+    zeros, lines = b"0" * 30 * MB, "".join(f"{i};{i}a;*\n" for i in range(10_001)).encode()
     inner = zipped({"a.csv": zeros})
     for _ in range(3):
         inner = zipped({"a.zip": inner})
@@ -281,9 +281,9 @@ def _hierarchies() -> dict[str, Callable[[], bytes]]:
         "entities.graphml": _growing_entities,
         "many nodes.graphml": lambda: b"<graphml><graph>" + b"<node/>" * 300_000,
         "many tags.graphml": lambda: b"<graphml><graph>" + b"<a/>" * 2_000_000,
-        "deep.graphml": lambda: b"<a>" * 300_000,
+        "deep.graphml": lambda: b"<a>" * 100_000,
         "many edges.json": lambda: b'{"nodes":[{"id":"*"}],"edges":[' + b"{}," * 200_000 + b"{}]}",
-        "one long line.csv": lambda: ";".join(map(str, range(60_000))).encode(),
+        "one long line.csv": lambda: ";".join(map(str, range(21_000))).encode(),
         "too large.csv": lambda: zeros,
     }
 

@@ -96,18 +96,15 @@ class _Workspace:
         self._connection, self._checked = connection, checked
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        name = _new_name()
+        name = f"kanon_{uuid4().hex}"
         with self._checked():
             own = _with_tables(self._connection, wanted)
             making = f"CREATE TEMP TABLE {name} AS {self._connection.compile(own)}"
-            self._run(partial(self._connection.raw_sql, making), progress, text)
+            work, database = partial(self._connection.raw_sql, making), self._connection.con
+            done = database.query_progress
+            watched(work, lambda: done() / 100, database.interrupt, progress, text)
             _forget_tables(self._connection, own)
             return self._connection.table(name, database=("temp", "main"))
-
-    def _run(self, work: Callable[[], object], progress: Progress, text: str) -> None:
-        done = self._connection.con.query_progress
-        stop = self._connection.con.interrupt
-        watched(work, lambda: done() / 100, stop, progress, text)
 
     def drop(self, kept: Any) -> None:
         with self._checked():
@@ -117,8 +114,7 @@ class _Workspace:
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        connection, name = self._connection, _new_name()
-
+        connection, name = self._connection, f"kanon_{uuid4().hex}"
         append = partial(_append, connection, name)
         with self._checked():
             connection.con.register(f"{name}_given", schema.empty_table())
@@ -130,10 +126,6 @@ class _Workspace:
                 connection.raw_sql(f"DROP TABLE temp.main.{name}")
                 raise
             return connection.table(name, database=("temp", "main"))
-
-
-def _new_name() -> str:
-    return f"kanon_{uuid4().hex}"
 
 
 def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
@@ -276,10 +268,7 @@ _KNOWN = "kanon: known "
 
 
 def _told_in_the_end(connection: Any, wanted: Any) -> float:
-    """The share that DuckDB calls done when all is: it counts each join as something yet to come.
-
-    That is for joins that do not fit into memory; those with a few values do.
-    """
+    """The share that DuckDB calls done when all is: it counts each join as something to come."""
     explained = connection.raw_sql(f"EXPLAIN (FORMAT json) {connection.compile(wanted)}")
     node = json.loads(explained.fetchone()[1])[0]
     joins = 0

@@ -23,7 +23,7 @@ from kanon.sources.read_settings import ReadSettings
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name = address.name
-    checked = partial(saying, name, _errors(), partial(_said, name))
+    checked = partial(saying, name, _ERRORS, partial(_said, name))
     with checked():
         if not address.is_url:
             connection = sqlite.connected(address.path)
@@ -36,10 +36,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         rows = named(rows, name)
 
     def fetch(wanted: Any) -> Any:
-        with (
-            checked(),
-            batches_of(connection, wanted) as batches,
-        ):
+        with checked(), batches_of(connection, wanted) as batches:
             return batches.read_all()
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
@@ -91,18 +88,6 @@ def _write(batches: Any, path: Path, kind: str) -> None:
             writer.write_batch(batch)
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    """What databases raise: each driver of the standard has an ``Error`` of its own name."""
-    return (
-        SQLiteError,
-        OSError,
-        MemoryError,
-        pa.ArrowException,
-        ibis.common.exceptions.IbisError,
-        _Driver,
-    )
-
-
 class _AnyDriver(type):
     """Tells the errors of database drivers (PEP 249) by their class names, none being imported."""
 
@@ -113,6 +98,10 @@ class _AnyDriver(type):
 class _Driver(Exception, metaclass=_AnyDriver):
     """An error of any driver."""
 
+
+_ERRORS = (
+    SQLiteError, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError, _Driver,
+)  # fmt: skip
 
 _SENTENCES = {
     r"hexdigest": (

@@ -19,7 +19,11 @@ from kanon.sources.names import column_names
 def parquet_parts(address: Address) -> list[Path]:
     """The files of a table: the one at an address, or all in a folder."""
     path = address.path.resolve()
-    parts = sorted(filter(_is_part, path.glob("**/*"))) if path.is_dir() else [path]
+    parts = [path]
+    if path.is_dir():
+        endings = FORMATS["parquet"].endings
+        files = (part for part in sorted(path.glob("**/*")) if part.is_file())
+        parts = [part for part in files if part.suffix.lower() in endings]
     parts = [part for part in parts if not _hidden(part.relative_to(path))]
     if not parts:
         raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
@@ -28,10 +32,6 @@ def parquet_parts(address: Address) -> list[Path]:
     for part in parts[1:]:
         _check_same(address, parts[0], first, part, _columns(part))
     return parts
-
-
-def _is_part(path: Path) -> bool:
-    return path.suffix.lower() in FORMATS["parquet"].endings and path.is_file()
 
 
 def _hidden(path: Path) -> bool:

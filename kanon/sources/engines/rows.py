@@ -2,8 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,22 +74,13 @@ def watched(
     with ThreadPoolExecutor(1) as alone:
         running = alone.submit(work)
         try:
-            for _ in _ticks(running):
+            while wait([running], timeout=0.2).not_done:
                 furthest = max(furthest, min(done(), 0.99))
                 progress(furthest, text)
         except BaseException:
             stop()
             raise
         running.result()
-
-
-def _ticks(running: Any) -> Iterator[None]:
-    while True:
-        try:
-            running.exception(timeout=0.2)
-            return
-        except TimeoutError:
-            yield
 
 
 def chosen_table(address: Address, tables: Sequence[str]) -> str:

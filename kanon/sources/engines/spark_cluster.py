@@ -42,7 +42,8 @@ class SparkCluster:
         check_master(master)
         self.master = master
         self.local = bool(_LOCAL.fullmatch(master))
-        self.patience = _patience(master)
+        # seconds that a master has to answer, and to give a first executor
+        self.patience = 20.0 if master.startswith("spark:") else 120.0
         self.session = self._started()
         self._checked = self.local
 
@@ -243,11 +244,6 @@ class quietly(warnings.catch_warnings):
         super().__enter__()
         for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
             warnings.simplefilter("ignore", kind)
-
-
-def _patience(master: str) -> float:
-    """Seconds that a master has to answer, and to give a first executor."""
-    return 20.0 if master.startswith("spark:") else 120.0
 
 
 def check_master(master: str) -> None:

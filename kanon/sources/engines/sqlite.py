@@ -91,10 +91,7 @@ class TemporaryTables:
         with self._checked(), _own_tables(self._connection, wanted) as own:
             query = self._connection.compile(own)
             self._connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} AS {query}")
-            return self._table(name, schema)
-
-    def _table(self, name: str, schema: Any) -> Any:
-        return self._connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
+            return _table(self._connection, name, schema)
 
     def drop(self, kept: Any) -> None:
         name = re.search(r'"(kanon [0-9a-f]{32})"', kept.op().query)
@@ -118,7 +115,7 @@ class TemporaryTables:
                 fetch, lambda rows: _insert(self._connection, name, rows), kept, part, sizes, work,
                 schema, progress,
             )  # fmt: skip
-            return self._table(name, ibis.Schema.from_pyarrow(schema))
+            return _table(self._connection, name, ibis.Schema.from_pyarrow(schema))
 
 
 def batches(connection: Any, wanted: Any) -> Any:
@@ -144,19 +141,19 @@ def _own_tables(connection: Any, wanted: Any) -> Iterator[Any]:
     own, names = {}, []
     try:
         for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
-            names.append(f"kanon: known {uuid4().hex}")
-            own[known] = _put(connection, names[-1], known).op()
+            given, name = known.data.to_pyarrow(known.schema), f"kanon: known {uuid4().hex}"
+            names.append(name)
+            _create(connection, name, given.column_names)
+            _insert(connection, name, given)
+            own[known] = _table(connection, name, known.schema).op()
         yield wanted.op().replace(own).to_expr()
     finally:
         for name in names:
             connection.con.execute(f"DROP TABLE temp.{sql_name(name)}")
 
 
-def _put(connection: Any, name: str, known: Any) -> Any:
-    given = known.data.to_pyarrow(known.schema)
-    _create(connection, name, given.column_names)
-    _insert(connection, name, given)
-    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=known.schema)
+def _table(connection: Any, name: str, schema: Any) -> Any:
+    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
 
 
 def _create(connection: Any, name: str, columns: Sequence[str]) -> None:
