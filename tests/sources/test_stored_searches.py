@@ -1,4 +1,4 @@
-"""All full-domain searches, on three tables, each in an engine: the node that is found in memory."""
+"""All full-domain searches, on three tables, each in an engine: as in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
