@@ -83,11 +83,8 @@ def test_what_is_suggested_can_be_met(values, name):
     model = suggested(work, name, whole)
     assert model.card.name == name and model.column == "ill"
     assert refusal([model], whole) is None
-    assert (
-        sign(model) in best(model, whole)
-        or "for this column" in best(model, whole)
-        or ("as low" in best(model, whole))
-    )
+    said = best(model, whole)
+    assert sign(model) in said or "for this column" in said or "as low" in said
 
 
 def test_one_value_alone_cannot_be_mixed_and_that_is_said():
