@@ -28,6 +28,7 @@ from kanon.studio.widgets.requirements import (
     whole_table,
 )
 from support.dashboard import PEOPLE, as_bytes
+from support.random_tables import examples
 from support.works import with_fields
 
 
@@ -73,6 +74,7 @@ def tables_of_classes(values, group):
     return EquivalenceClasses((), (), np.zeros((len(counts), 0), np.int32), counts, (ill,))
 
 
+@examples(100)
 @given(
     some.lists(some.sampled_from("abcd"), min_size=2, max_size=30).filter(lambda v: len({*v}) > 1),
     some.sampled_from(sorted(KINDS)),
@@ -109,6 +111,7 @@ def test_each_model_once_per_column():
     assert not cards_to_add(sample_work("animals-v21"))
 
 
+@examples(100)
 @given(
     some.lists(some.tuples(some.integers(0, 1), some.integers(0, 3)), min_size=1, max_size=20),
     some.floats(0, 2),
