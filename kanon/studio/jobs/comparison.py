@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
@@ -224,9 +224,12 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
     if "custom" in usable_metrics(work) and _all_drawn(lines):
         metrics.setdefault("custom", METRICS["custom"])
 
-    @cache
+    ready: dict[int, PreparedRun] = {}
+
     def prepared_for(ground: RunInputs) -> PreparedRun:
-        return prepare(ground.plan, work.table.records)
+        if id(ground) not in ready:
+            ready[id(ground)] = prepare(ground.plan, work.table.records)
+        return ready[id(ground)]
 
     highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
     ks = _ks(lines, highest, work.settings.k)
