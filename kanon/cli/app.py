@@ -9,7 +9,7 @@ from kanon.base.own_files import own_file
 from kanon.errors import SettingsError
 
 _HERE = "127.0.0.1"
-_FIRST, _LAST = 1, 65_535
+_LAST = 65_535
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +36,8 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _check(port: int) -> None:
-    if not _FIRST <= port <= _LAST:
-        raise SettingsError(f"--port: {port} is no port; give a number from {_FIRST} to {_LAST}.")
+    if not 1 <= port <= _LAST:
+        raise SettingsError(f"--port: {port} is no port; give a number from 1 to {_LAST}.")
     try:
         socket.create_server((_HERE, port)).close()
     except OSError:

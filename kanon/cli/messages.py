@@ -52,11 +52,8 @@ def notify(given: argparse.Namespace) -> Callable[[str], None]:
 
 
 def warnings_shown() -> Callable[..., None]:
-    """What shows warnings; that of old plans once, of however many plans.
-
-    The filter "once" would not do: who reads a table may set filters, and then it begins anew.
-    """
-    about_plans: set[str] = set()
+    """What shows warnings; that of old plans once, of however many plans."""
+    about_plans: set[str] = set()  # the filter "once" begins anew where somebody sets filters
 
     def show(message: Warning | str, *_: object) -> None:
         if isinstance(message, PlanWarning) and str(message) in about_plans:

@@ -88,10 +88,9 @@ def execute(given: argparse.Namespace) -> None:
             "--bundle needs a table in memory, as the report in it checks the released rows again; "
             "leave it out, or add --engine memory."
         )
-    if given.neutralise_formulas:
-        _check_text(given.out, table, "--neutralise-formulas")
-    if given.csv is not None:
-        _check_text(given.out, table, "--csv")
+    for option in ("--neutralise-formulas", "--csv"):
+        if getattr(given, option.strip("-").replace("-", "_")):
+            _check_text(given.out, table, option)
     if table.in_engine:
         kind = kind_written(given.out)
         check_outside(given.out, given.table)
@@ -159,8 +158,7 @@ def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBou
 
 
 def _form(done: Run, table: Table, asked: str) -> TextForm:
-    own = table.form if isinstance(table, MemoryTable) else PLAIN
-    own = FORMS.get(asked, own)
+    own = FORMS.get(asked, table.form if isinstance(table, MemoryTable) else PLAIN)
     form = done.fitting(own)
     if form != own:
         show_warning(

@@ -48,7 +48,8 @@ class Stream:
         if text:
             begin = "\r" if bar else "\n" if self._in_bar and text != "\n" else ""
             self._in_bar = bar and len(text) > 1 and not text.endswith("\n")
-            self._try("write", begin + _UNSEEN.sub(_escaped, text[bar:]))
+            seen = _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text[bar:])
+            self._try("write", begin + seen)
         return len(text)
 
     def flush(self) -> None:
@@ -66,7 +67,3 @@ class Stream:
         """Have the rest go nowhere: Python flushes once more at its end, and would fail again."""
         with contextlib.suppress(OSError):  # a stream of another kind
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"

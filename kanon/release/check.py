@@ -231,7 +231,8 @@ def check_files(
             files = sorted(written.glob("*.parquet")) if kind == "folder" else [written]
             rows = connection.read_parquet([str(file) for file in files], hive_partitioning=False)
             names = list(rows.columns)
-        numbered = (f"{_name(old)} AS c{i}" for i, old in enumerate(rows.columns))
+        quoted = (column.replace('"', '""') for column in rows.columns)
+        numbered = (f'"{column}" AS c{i}' for i, column in enumerate(quoted))
         connection.register("release", rows.project(", ".join(numbered)))
         return ReleasedRows(connection, names, plan, roots, None).verdicts()
 
@@ -269,7 +270,3 @@ def _header(path: Path, separator: str) -> list[str]:
             return next(csv.reader(file, delimiter=separator, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error, StopIteration):
         raise _not_checked() from None
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'

@@ -1,8 +1,4 @@
-"""Releases of one table on one ground: its classes by every column that rows are compared by.
-
-Releases may differ in their hierarchies, in what they leave out and in the roles of columns. On the
-ground each is an array: which of its classes has the records of a ground class.
-"""
+"""Releases of one table on one ground: its classes by every column that rows are compared by."""
 
 from __future__ import annotations
 
@@ -68,10 +64,7 @@ def list_comparable(releases: Sequence[Release]) -> tuple[str, ...]:
 
 
 def ground_of(releases: Sequence[Release], table: Table | pd.DataFrame) -> EquivalenceClasses:
-    """The classes of the table by all comparable columns; by the known ones if those are too many.
-
-    They have a histogram per column that is sensitive in any release.
-    """
+    """The classes of the table by all comparable columns; by the known ones where too many."""
     known = as_table(table)
     if known.n_records != releases[0].n_records:
         raise PlanError(

@@ -144,8 +144,6 @@ _NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside
 NO_SOURCE = "Set by hand; no source was named"
 """What is said where a threshold was replaced without a reason."""
 
-SET_BY_USER = "Set by hand: {source}"  # what is said where there is one
-
 _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
     "public": {
         "k": (11, f"{_CMS}; 11 for public releases: {_EL_EMAM}"),
@@ -175,16 +173,6 @@ _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
         "t": (None, _NOTHING_INSIDE),
     },
 }
-
-SOURCES: tuple[str, ...] = tuple(
-    dict.fromkeys(
-        [
-            *(source for asked in _PROPOSED.values() for _, source in asked.values()),
-            *(_POPULATION, NO_SOURCE),
-        ]
-    )
-)
-"""Everything that stands as a source of a proposed threshold."""
 
 LONGEST = 500  # the most characters of a source that somebody names
 
@@ -273,6 +261,9 @@ def _whole(number: float) -> float | int:
     return int(number) if number.is_integer() and abs(number) <= _MOST else number
 
 
+_TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal, as in the release check
+
+
 @dataclass(frozen=True)
 class Threshold:
     """What is asked for, how much, and who says so."""
@@ -296,10 +287,6 @@ class Threshold:
         return reached <= self.wanted * (1 + _TOLERANCE) + 1e-12
 
 
-_TOLERANCE = 1e-12
-"""Levels this much apart, relatively, count as equal, as in :mod:`kanon.release.check`."""
-
-
 def thresholds(context: Context) -> dict[str, Threshold]:
     """What is asked of a release in a context, in the order of :data:`ASKED`.
 
@@ -318,7 +305,7 @@ def thresholds(context: Context) -> dict[str, Threshold]:
             wanted, source = None, _POPULATION
         own: ChosenThreshold | None = getattr(context.thresholds, name)
         if own is not None:
-            source = SET_BY_USER.format(source=own.source) if own.source else NO_SOURCE
+            source = f"Set by hand: {own.source}" if own.source else NO_SOURCE
             wanted = None if own.wanted is None else _whole(own.wanted)
         found[name] = Threshold(card, wanted, source, own is not None)
     return found

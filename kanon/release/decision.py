@@ -168,11 +168,9 @@ def _levels(
 ) -> Iterator[tuple[_Key, float]]:
     alike = projected(released, chosen)
     yield ("k", ""), int(alike.hiding.min())
-    risk = (
-        prosecutor(alike)
-        if behind is None
-        else journalist(alike, people_below(alike, projected(behind, chosen)))
-    )
+    risk = prosecutor(alike)
+    if behind is not None:
+        risk = journalist(alike, people_below(alike, projected(behind, chosen)))
     assert risk is not None
     yield ("highest_risk", ""), 1 / risk.highest
     yield ("mean_risk", ""), 1 / risk.mean

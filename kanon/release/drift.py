@@ -108,10 +108,7 @@ def same_levels(done: Run) -> Plan | None:
 
 
 def check_levels(
-    plan: Plan,
-    table: Table | pd.DataFrame,
-    before: Table | pd.DataFrame,
-    folder: Path = Path(),
+    plan: Plan, table: Table | pd.DataFrame, before: Table | pd.DataFrame, folder: Path = Path()
 ) -> tuple[Finding, ...]:
     """Whether the levels that a plan finds for an earlier table still meet its models."""
     module = algorithm_named(plan.algorithm.name)

@@ -42,11 +42,8 @@ def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def account() -> str:
-    """The account that this process runs under; ``local`` where the system does not tell.
-
-    Variables such as ``LOGNAME`` are not asked, as anybody may set them.
-    """
-    try:
+    """The account that this process runs under; ``local`` where the system does not tell."""
+    try:  # not by LOGNAME, which anybody may set
         import pwd  # not on Windows
 
         return pwd.getpwuid(os.getuid()).pw_name

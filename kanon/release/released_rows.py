@@ -54,9 +54,9 @@ class Verdict:
             return f"{quoted(self.column)} shows values finer than {self.asked} of its hierarchy"
         if self.model == "suppressed":
             return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
-        if self.level is None:
-            return f"{self.model} ({self.asked}){column}: no class is left"
-        level = f"{write_number(self.level, 6)} in the worst class"
+        level = "no class is left"
+        if self.level is not None:
+            level = f"{write_number(self.level, 6)} in the worst class"
         return f"{self.model} ({self.asked}){column}: {level}"
 
 
@@ -109,15 +109,12 @@ class ReleasedRows:
 
     @property
     def kept(self) -> str:
-        return "FROM release" + (
-            f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
-        )
+        shown = f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
+        return f"FROM release{shown}"
 
     def check_columns(self) -> Verdict | None:
         roles = self.plan.roles
-        hidden = {
-            name for name in roles.columns(Role.IDENTIFIER) if not self.plan.columns[name].pseudonym
-        }
+        hidden = {*roles.columns(Role.IDENTIFIER)}.difference(self.pseudonyms)
         needed = {*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)}
         if not hidden & {*self.names} and needed <= {*self.names}:
             return None
@@ -137,9 +134,8 @@ class ReleasedRows:
         for column in self.names:
             if column == "suppressed" or column in self.pseudonyms:
                 continue
-            found = self.connection.sql(
-                f"SELECT DISTINCT {self.text(column)} {marked} LIMIT 2"
-            ).fetchall()
+            asked = f"SELECT DISTINCT {self.text(column)} {marked} LIMIT 2"
+            found = self.connection.sql(asked).fetchall()
             allowed = [("",)]
             if column in self.plan.roles.quasi_identifiers:
                 allowed = [(self.roots[column],)] if self.roots else found[:1]

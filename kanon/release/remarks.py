@@ -56,10 +56,7 @@ def table_remarks(
     pseudonyms: Sequence[str] = (),
     person: str | None = None,
 ) -> tuple[Remark, ...]:
-    """What a table and its roles alone tell, before anything is released.
-
-    Up to 20 records nothing is called almost unique or free text: any column would be.
-    """
+    """What a table and its roles alone tell, before anything is released."""
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     return _in_order(
         [
@@ -81,19 +78,14 @@ def release_remarks(
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     # What was counted for the classes is not counted again; missing is no value.
-    frequencies = {
-        each.name: Frequencies.of(each.total[[text != MISSING_LABEL for text in each.values]])
-        for each in classes.as_one_class.sensitive
-    }
-    texts = {
-        each.name: dict(zip(each.values, each.total.tolist(), strict=True))
-        for each in classes.as_one_class.sensitive
-    }
-    for column, tree, cells in zip(
-        classes.attributes, classes.hierarchies, classes.cells, strict=True
-    ):
-        filled = is_value(tree, np.arange(tree.n_nodes))
-        frequencies[column] = Frequencies.of(cells[filled])
+    frequencies, texts = {}, {}
+    for each in classes.as_one_class.sensitive:
+        filled = [text != MISSING_LABEL for text in each.values]
+        frequencies[each.name] = Frequencies.of(each.total[filled])
+        texts[each.name] = dict(zip(each.values, each.total.tolist(), strict=True))
+    columns = zip(classes.attributes, classes.hierarchies, classes.cells, strict=True)
+    for column, tree, cells in columns:
+        frequencies[column] = Frequencies.of(cells[is_value(tree, np.arange(tree.n_nodes))])
     released = (source, recoding)
     if person is not None:
         texts |= _texts(table, {person: known[person]}, person)
@@ -129,7 +121,9 @@ def _of_columns(
             often = known[column] if column in known else table.frequencies(column)
         except TableError:  # the engine lacks the memory to group so many values
             if not dropped:
-                yield from _uncounted(column, role)
+                kind, what = _UNCOUNTED[role]
+                many = "its engine could not count how rare its values are"
+                yield Remark(kind, column, 1.0, f"{quoted(column)} {what} {many}.")
             continue
         if dropped:
             yield from _repeating(column, often, k, released)
@@ -161,13 +155,11 @@ def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
 
 
 def coarsened_remark(one: Coarsening) -> Remark:
-    return Remark(
-        "coarsened",
-        one.column,
-        1.0,
+    said = (
         f"{quoted(one.column)} is released at level {one.level} of {one.tree.height - 1} of its "
-        "hierarchy; l, t and all else are counted on these groups.",
+        "hierarchy; l, t and all else are counted on these groups."
     )
+    return Remark("coarsened", one.column, 1.0, said)
 
 
 # --- an identifier that is dropped ----------------------------------------------------------
@@ -245,13 +237,11 @@ def _almost_unique(
         where = " in the table"
         share = percent(100 * cells / released[1].classes.n_records)
         shown = f" The release shows it as it was in {counted(cells, 'record')}, {share}."
-    yield Remark(
-        "almost-unique",
-        column,
-        alone,
+    said = (
         f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
-        f"records, and alone it singles out {percent(100 * alone)} of {of_whom}.{shown}",
+        f"records, and alone it singles out {percent(100 * alone)} of {of_whom}.{shown}"
     )
+    yield Remark("almost-unique", column, alone, said)
 
 
 def _singled_out(
@@ -274,11 +264,8 @@ def _known_outside(
     person: str | None,
 ) -> Iterator[Remark]:
     values, records = often.distinct.values, often.distinct.filled
-    reasons, share = [], 0.0
-    if by_name := _name_tells(column):
-        reasons.append(by_name)
-    if dates := _describe_dates(sample):
-        reasons.append(dates)
+    share = 0.0
+    reasons = [reason for reason in (_name_tells(column), _describe_dates(sample)) if reason]
     if tells_apart(values, records):
         share, of_whom = _singled_out(table, column, often, person)
         reasons.append(
@@ -288,12 +275,8 @@ def _known_outside(
     if released is not None and (determined := determined_by(column, released[1], table)):
         reasons.append(determined)
     if reasons:
-        yield Remark(
-            "known-outside",
-            column,
-            share,
-            f"{quoted(column)} is sensitive, but {', and '.join(reasons)}.",
-        )
+        said = f"{quoted(column)} is sensitive, but {', and '.join(reasons)}."
+        yield Remark("known-outside", column, share, said)
 
 
 def _texts(
@@ -359,14 +342,12 @@ def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
             continue
         share = records / released.n_records
         classes = counted(int(one_value.sum()), "class", "classes")
-        yield Remark(
-            "homogeneous",
-            sensitive.name,
-            share,
+        said = (
             f"{counted(records, 'record')}, {percent(100 * share)}, "
             f"{'is' if records == 1 else 'are'} in {classes} whose records all have the same "
-            f"{quoted(sensitive.name)}: who knows that somebody is in such a class knows it.",
+            f"{quoted(sensitive.name)}: who knows that somebody is in such a class knows it."
         )
+        yield Remark("homogeneous", sensitive.name, share, said)
 
 
 # --- a column that passes through -----------------------------------------------------------
@@ -400,31 +381,18 @@ def _passing(
         )
     else:
         said.append(f"None of its values has fewer than {counted(k, 'record')}")
-    if released is not None:
-        smaller = _with_it_known(column, k, *released)
-        if smaller is None:
-            said.append("How much smaller it makes the classes was not counted in the engine")
-        else:
-            share = max(share, smaller)
-            said.append(
-                f"For one who knows it, {percent(100 * smaller)} of the released records are alike "
-                f"with fewer than {thin(k)}"
-            )
+    source, recoding = (None, None) if released is None else released
+    if recoding is not None and isinstance(source, MemorySource):
+        sizes = source.sizes_with(column, recoding)
+        smaller = float(sizes[sizes < k].sum()) / max(int(sizes.sum()), 1)
+        share = max(share, smaller)
+        said.append(
+            f"For one who knows it, {percent(100 * smaller)} of the released records are alike "
+            f"with fewer than {thin(k)}"
+        )
+    elif recoding is not None:
+        said.append("How much smaller it makes the classes was not counted in the engine")
     yield Remark("passes-through", column, share, f"{'. '.join(said)}.")
-
-
-def _with_it_known(column: str, k: int, source: Source, recoding: Recoding) -> float | None:
-    """The share of released records in too small a class, for one who knows a column too."""
-    if not isinstance(source, MemorySource):
-        return None
-    sizes = source.sizes_with(column, recoding)
-    return float(sizes[sizes < k].sum()) / max(int(sizes.sum()), 1)
-
-
-def _uncounted(column: str, role: Role) -> Iterator[Remark]:
-    kind, what = _UNCOUNTED[role]
-    many = "its engine could not count how rare its values are"
-    yield Remark(kind, column, 1.0, f"{quoted(column)} {what} {many}.")
 
 
 _UNCOUNTED: dict[Role, tuple[Kind, str]] = {

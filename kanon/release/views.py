@@ -94,10 +94,8 @@ def side_by_side(
     seen = [part for each in views for part in each.seen(column)]
     nodes, counts, groups = grouped_by_sight(seen, ground.counts, some)
     histograms = [each for each in ground.sensitive if each.name == column]
-    found = EquivalenceClasses(
-        (), (), nodes, counts, tuple(each.grouped(groups, len(counts)) for each in histograms)
-    )
-    return found, groups
+    of_groups = tuple(each.grouped(groups, len(counts)) for each in histograms)
+    return EquivalenceClasses((), (), nodes, counts, of_groups), groups
 
 
 # --- rows that can be matched -------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -29,9 +29,6 @@ from kanon.sources.memory import as_table, require_records
 from kanon.sources.opening import open_source
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)

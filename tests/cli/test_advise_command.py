@@ -15,8 +15,7 @@ TABLE = "age;sex;ill\n1;F;flu\n1;F;cold\n2;F;gout\n2;M;flu\n1;M;cold\n2;M;gout\n
 def folder(tmp_path, monkeypatch):
     """Six people, and a plan for them."""
     monkeypatch.chdir(tmp_path)
-    tree = qi()
-    plan = plan_content({"age": tree, "sex": tree, "ill": {"role": "sensitive"}})
+    plan = plan_content({"age": qi(), "sex": qi(), "ill": {"role": "sensitive"}})
     (tmp_path / "people.csv").write_text(TABLE, "utf-8")
     (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
     return tmp_path

@@ -12,12 +12,8 @@ NAMES = ("age.json", "sex.json")
 
 
 def plan(k=2, **node):
-    tree = qi()
-    return plan_content(
-        {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
-        k,
-        {"name": "levels", "node": node},
-    )
+    columns = {"age": qi(), "sex": qi(), "ill": {"role": "sensitive"}}
+    return plan_content(columns, k, {"name": "levels", "node": node})
 
 
 @pytest.fixture

@@ -41,19 +41,21 @@ runpy.run_module("kanon", run_name="__main__")"""
 
 def imported(folder, *arguments: str) -> set[str]:
     """What a command imports, in a process of its own."""
-    done = subprocess.run(
+    return set(process(folder, *arguments).stderr.split())
+
+
+def process(folder, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
         [sys.executable, "-c", TOLD, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
+        cwd=folder, capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    return set(done.stderr.split())
+    )  # fmt: skip
 
 
-def test_the_help_text_imports_no_command(folder):
-    found = imported(folder, "--help")
+def test_the_help_text_imports_no_command_and_names_each(folder):
+    done = process(folder, "--help")
+    assert all(f"\n    {command}" in done.stdout for command in COMMANDS)
+    found = set(done.stderr.split())
     assert not {"numpy", "pandas", "pydantic", "numba", "sklearn", "plotly"} & found
     of_commands = {f"kanon.cli.{name.replace('-', '_')}" for name in COMMANDS}
     assert "kanon.cli.main" in found and not of_commands & found

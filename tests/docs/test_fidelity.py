@@ -12,6 +12,7 @@ from benchmarks.against_scan import check_same
 from benchmarks.case import CaseError
 from benchmarks.claims import check_claims
 from benchmarks.fidelity import published, tables
+from benchmarks.fidelity import scan as scanning
 from benchmarks.fidelity.claims import CLAIMS
 from benchmarks.fidelity.measured import (
     GROUPINGS,
@@ -173,12 +174,21 @@ def task_of(potential: list[int], counts: list[int]) -> Task:
     return Task(classes, (np.array([*potential, 0], dtype=np.int64),), k=2)
 
 
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scan as plain Python: of three classes it is done long before it would be compiled."""
+    for name in ("_lca", "_merge"):
+        monkeypatch.setattr(scanning, name, getattr(scanning, name).py_func)
+
+
+@pytest.mark.usefixtures("uncompiled")
 def test_reversed_ties_take_the_last_of_equals() -> None:
     task = task_of([1, 1, 1], [1, 1, 1])
     assert scan(task).parts[0].tolist() == [0, 1, -1]
     assert scan(task, reversed_ties=True).parts[0].tolist() == [2, 1, -1]
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_the_joint_cost_counts_both_losses_for_all_records() -> None:
     # a with b: 1·1 + 1·1 = 2, jointly (1 + 1)·2 = 4; a with c: 1·1 + 0·5 = 1, jointly (1 + 0)·6 = 6
     task = task_of([1, 1, 0], [1, 1, 5])

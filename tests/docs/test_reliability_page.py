@@ -75,11 +75,8 @@ def test_aims_are_judged_by_the_figures():
     found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
     found["visitors"]["begins"] = [0.1, 5.1]
     text = page(found)
-    assert (
-        text.count("**Met.**") == 1
-        and "`table 2/5, memory, csv: no`" in text
-        and "`7/csv/3: ValueError: no`" in text
-    )
+    assert text.count("**Met.**") == 1
+    assert "`table 2/5, memory, csv: no`" in text and "`7/csv/3: ValueError: no`" in text
 
 
 def test_the_page_that_is_kept_is_the_one_that_its_figures_give():

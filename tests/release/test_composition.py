@@ -30,23 +30,12 @@ from kanon.sources.read_settings import ReadSettings
 from support.plans import qi_with
 from support.random_tables import examples
 
+LOST = {"build": "suppression"}
+PARENTS = {"*": None, "xy": "*", "z": "*", "x": "xy", "y": "xy"}
 TREES: dict[str, list[Any]] = {
-    "a": [
-        {"build": "suppression"},
-        {"build": "intervals", "widths": [2]},
-        {"build": "intervals", "widths": [3]},
-    ],
-    "b": [
-        {"build": "suppression"},
-        {
-            "nodes": [
-                {"name": "*", "parent": None},
-                *({"name": name, "parent": "*"} for name in ("xy", "z")),
-                *({"name": name, "parent": "xy"} for name in "xy"),
-            ]
-        },
-    ],
-    "c": [{"build": "suppression"}],
+    "a": [LOST, *({"build": "intervals", "widths": [width]} for width in (2, 3))],
+    "b": [LOST, {"nodes": [{"name": name, "parent": above} for name, above in PARENTS.items()]}],
+    "c": [LOST],
 }
 
 
@@ -60,7 +49,7 @@ def plan(roles: dict[str, Any], algorithm: dict[str, Any], **more: Any) -> Plan:
 
 
 def quasi(tree: Any = None) -> dict[str, Any]:
-    return qi_with(tree or {"build": "suppression"})
+    return qi_with(tree or LOST)
 
 
 def united(sets: list[set[str]]) -> list[set[str]]:
@@ -640,13 +629,9 @@ def test_one_who_holds_all_holds_each() -> None:
 
 
 def in_both_orders(*wanted: Plan) -> list[CombinedReleases]:
-    runs = [run(each, SICK) for each in wanted]
-    kept = [in_order(Release.of(done)) for done in runs]
-    return [
-        combined(runs, SICK),
-        combine([kept[0], Release.of(runs[1])], SICK),
-        combine(kept, SICK),
-    ]
+    one, other = (Release.of(run(each, SICK)) for each in wanted)
+    pairs = ((one, other), (in_order(one), other), (in_order(one), in_order(other)))
+    return [combine(pair, SICK) for pair in pairs]
 
 
 def test_only_releases_in_the_order_of_the_table_are_lined_up() -> None:
@@ -693,19 +678,15 @@ def test_a_model_says_its_better_side_and_whether_it_is_met(
 
 
 def test_numbers_that_json_lacks_are_null() -> None:
-    numbers = [
-        CombinedModel(KAnonymity(3), (1,), 4, level, 0, True).numbers["together"]
-        for level in (2.5, math.inf, None)
-    ]
-    assert numbers == [2.5, None, None]
+    for level, number in ((2.5, 2.5), (math.inf, None), (None, None)):
+        found = CombinedModel(KAnonymity(3), (1,), 4, level, 0, True)
+        assert found.numbers["together"] == number
 
 
 def test_releases_of_nobody_and_columns_undone_are_said() -> None:
     assert LearntValues("ill", 0, 0, None, None, None).sentence == "'ill': no release shows it"
-    assert (
-        "in the worst case 1 value and at most 2 rows are left"
-        in LearntValues("ill", 0, 0, 2, 1, 2).sentence
-    )
+    said = LearntValues("ill", 0, 0, 2, 1, 2).sentence
+    assert "in the worst case 1 value and at most 2 rows are left" in said
     for k, undone, size in ((None, (), "no"), (3, ("age",), "3")):
         together = SimpleNamespace(min_k=k, unique_records=0, n_records=0)
         said = CombinedReleases((k, 5), together, (), (), undone, 0, True, 3).said(["one", "two"])
@@ -752,10 +733,8 @@ def test_another_table_than_that_of_the_releases_is_refused() -> None:
 @given(st.data())
 def test_too_many_cells_leave_the_matching_alone_uncounted(data: Any) -> None:
     table = data.draw(tables())
-    releases = [
-        Release.of(done)
-        for done in released(table, data.draw(st.lists(plans(), min_size=2, max_size=2)))
-    ]
+    wanted = data.draw(st.lists(plans(), min_size=2, max_size=2))
+    releases = [Release.of(done) for done in released(table, wanted)]
     known, count = list_known(releases), MemoryTable.classes_of
 
     def count_known(self: Any, columns: Any, sensitive: Any) -> Any:

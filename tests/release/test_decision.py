@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kanon.charts.decision import decision_chart, times_reached
 from kanon.errors import PlanError, TableError
 from kanon.plan import Plan
+from kanon.release import decision as decisions
 from kanon.release.context import (
     ATTACKERS,
     RELEASES,
@@ -24,14 +25,7 @@ from kanon.release.context import (
     thresholds,
     with_own,
 )
-from kanon.release.decision import (
-    MOST_CHOICES,
-    Decision,
-    Part,
-    decide,
-    decision_table,
-    levels_reached,
-)
+from kanon.release.decision import Decision, Part, decide, levels_reached
 from kanon.run import run
 from support.plans import plan_content, qi
 
@@ -41,8 +35,7 @@ PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 
 def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more):
     """A release of a table whose quasi-identifiers are kept or lost."""
-    lost = qi()
-    columns = {name: {"role": "sensitive"} if name in sensitive else lost for name in table}
+    columns = {name: {"role": "sensitive"} if name in sensitive else qi() for name in table}
     content = plan_content(columns, k, {"name": algorithm, "node": node}) | more
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -127,11 +120,7 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
 
 @pytest.mark.parametrize(
     ("level", "said"),
-    [
-        (1, "1 equally frequent one,"),
-        (1.004, "1.004 equally frequent ones,"),
-        (2, "2 equally frequent ones,"),
-    ],
+    [(1, "1 equally frequent one,"), (1.004, "1.004 equally frequent ones,"), (2, "2 equally f")],
 )
 def test_one_value_and_several_are_as_hard_to_guess(level, said):
     own = with_own(Context(release="public"), "l", ChosenThreshold(wanted=2))
@@ -243,16 +232,15 @@ def test_too_many_choices_are_refused():
     done = released(wide, sensitive=())
     with pytest.raises(PlanError) as caught:
         levels_reached(done, known=7)
-    assert math.comb(14, 7) > MOST_CHOICES
+    assert math.comb(14, 7) > decisions.MOST_CHOICES
     assert caught.value.sentence.startswith("There are 3\u202f432 choices of 7 of 14 quasi-ident")
 
 
 def test_the_numbers_and_the_table_say_the_same():
     decision = decide(Context(release="public"), levels_reached(released(PEOPLE)))
-    numbers, table = json.loads(json.dumps(decision.numbers)), decision_table(decision)
-    assert [each["met"] for each in numbers["thresholds"]] == [
-        verdict == "met" for verdict in table["Verdict"]
-    ]
+    numbers = json.loads(json.dumps(decision.numbers))
+    table = decisions.decision_table(decision)
+    assert [each["met"] for each in numbers["thresholds"]] == [*(table["Verdict"] == "met")]
     assert numbers["verdict"] == decision.sentence and not numbers["holds"]
     assert table.loc[0, ["Wanted", "Reached", "Unit"]].tolist() == ["11", "3", "records"]
     assert table["Source"].str.len().min() > 20

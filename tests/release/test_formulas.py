@@ -198,7 +198,8 @@ EVIL_PEOPLE = pd.DataFrame(
 )
 
 
-def test_the_page_neutralises_on_request(start, downloads):
+def test_the_pages_neutralise_on_request(start, downloads):
+    """The release, and the file with a matrix of it."""
     at = start(DATA)
     upload(at, "t.csv", table_bytes(EVIL_PEOPLE, "csv"))
     anonymised(at)
@@ -214,12 +215,6 @@ def test_the_page_neutralises_on_request(start, downloads):
     assert {"-5", "'=cmd()"} <= set(found["disease"])
     choose(at, "download-format", "xlsx")
     assert [each for each in at.checkbox if each.key == "download-neutral"] == []
-
-
-def test_the_file_with_a_matrix_is_neutralised_on_request(start, downloads):
-    at = start(DATA)
-    upload(at, "t.csv", table_bytes(EVIL_PEOPLE, "csv"))
-    anonymised(at)
     go(at, "pages/utility.py")
     at.button_group(key="utility-part").set_value("matrix")
     ask_for_original_values(go(at))

@@ -10,13 +10,12 @@ from kanon.algorithms.catalogue import uses
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.measures import minimality
-from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.release.inferences import minimality_remarks
 from kanon.run import run
 from kanon.sensitive import Sensitive
-from support.plans import plan_content, qi_with
+from support.plans import make_plan, qi_with
 
 TOWNS = ["q1", "q1", "q2", "q2", "q2", "q3", "q3"]
 ILLS = ["hiv", "hiv", "flu", "cold", "gout", "flu", "cold"]
@@ -32,23 +31,15 @@ DIVERSE = {"model": "distinct-l-diversity", "l": 2, "column": "ill"}
 def remarks_of(algorithm="gaa", privacy=(DIVERSE,), k=2, towns=TOWNS, ills=ILLS, **more):
     """What a run warns of minimality, and its release."""
     frame = pd.DataFrame({"town": towns, "ill": ills, **more.pop("columns", {})})
-    content = (
-        plan_content(
-            {"town": qi_with(TREE), "ill": {"role": "sensitive"}, **more.pop("roles", {})},
-            k,
-            {"name": algorithm, **more.pop("options", {})},
-            models=privacy,
-        )
-        | more
-    )
+    columns = {"town": qi_with(TREE), "ill": {"role": "sensitive"}, **more.pop("roles", {})}
+    chosen = {"name": algorithm, **more.pop("options", {})}
+    plan = make_plan(columns, k, chosen, models=privacy, **more)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        done = run(Plan.from_content(content), frame)
+        done = run(plan, frame)
     told = [str(one.message) for one in caught if "minimal" in str(one.message)]
     found = [one for one in done.remarks if one.kind == "minimality"]
-    assert [one.found in sentence for one, sentence in zip(found, told, strict=True)] == [
-        True for _ in found
-    ]
+    assert all(one.found in sentence for one, sentence in zip(found, told, strict=True))
     return done, found
 
 

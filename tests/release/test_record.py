@@ -44,6 +44,14 @@ def folder(tmp_path, monkeypatch):
     return kept
 
 
+@pytest.fixture
+def people(tmp_path):
+    """The table as a file beside the folder."""
+    path = tmp_path / "people.csv"
+    PEOPLE.to_csv(path, index=False)
+    return Address.parse(str(path))
+
+
 def line_for(table):
     Recorder("ana@example.org", "dashboard", table, "c" * 64, 2)("d" * 64, VERDICTS)
 
@@ -126,40 +134,35 @@ def test_a_folder_is_known_by_its_files(tmp_path):
 # --- a release and its line --------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("engine", "name"),
-    [("memory", "out.csv"), ("memory", "out.xlsx"), ("duckdb", "out.csv"), ("duckdb", "out")],
+    [
+        ("memory", "out.csv"),
+        ("memory", "out.xlsx"),
+        ("duckdb", "out.csv"),
+        ("duckdb", "out"),
+        ("duckdb", "out.duckdb#released"),
+    ],
 )
-def test_a_release_is_recorded_by_the_bytes_that_are_written(folder, tmp_path, engine, name):
-    path = tmp_path / "people.csv"
-    PEOPLE.to_csv(path, index=False)
-    address, plan = Address.parse(str(path)), Plan.from_content(plan_with())
-    record = recorder(plan, lambda: fingerprint_of_address(address), "ana", "command line")
-    done = run(plan, open_address(address, engine))
-    done.write(Address(str(tmp_path / name)), record=record)
-    (line,) = recorded(hashlib.sha256(path.read_bytes()).hexdigest())
-    assert line["release"] == fingerprint_of_path(tmp_path / name)
+def test_a_release_is_recorded_by_the_bytes_that_are_written(
+    folder, people, tmp_path, engine, name
+):
+    """A new table of a database has none of its own."""
+    plan = Plan.from_content(plan_with())
+    record = recorder(plan, lambda: fingerprint_of_address(people), "ana", "command line")
+    done = run(plan, open_address(people, engine))
+    target = Address.parse(str(tmp_path / name))
+    done.write(target, record=record)
+    (line,) = recorded(hashlib.sha256(people.path.read_bytes()).hexdigest())
+    assert line["release"] == (None if target.table else fingerprint_of_path(tmp_path / name))
     assert line["models"] == [{"model": "k-anonymity", "asked": "k = 2", "found": 2, "holds": True}]
     text = (folder / FILE).read_text("utf-8")
     assert not any(word in text for word in [*PEOPLE.columns, "Ana", "flu", "30-39"])
 
 
-def test_a_new_table_of_a_database_is_recorded_without_a_fingerprint(folder, tmp_path):
-    path = tmp_path / "people.csv"
-    PEOPLE.to_csv(path, index=False)
-    plan = Plan.from_content(plan_with())
-    record = recorder(plan, lambda: TABLE, "ana", "command line")
-    done = run(plan, open_address(Address.parse(str(path)), "duckdb"))
-    done.write(Address(str(tmp_path / "out.duckdb"), "released"), record=record)
-    (line,) = recorded(TABLE)
-    assert line["release"] is None and line["models"][0]["holds"]
-
-
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
-def test_what_cannot_be_recorded_is_not_released(folder, tmp_path, engine):
-    path = tmp_path / "people.csv"
-    PEOPLE.to_csv(path, index=False)
+def test_what_cannot_be_recorded_is_not_released(folder, people, tmp_path, engine):
     plan = Plan.from_content(plan_with())
     record = recorder(plan, lambda: None, "ana", "command line")
-    done = run(plan, open_address(Address.parse(str(path)), engine))
+    done = run(plan, open_address(people, engine))
     folder.rmdir()
     with pytest.raises(SettingsError, match="nothing is released"):
         done.write(Address(str(tmp_path / "out.csv")), record=record)

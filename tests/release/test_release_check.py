@@ -461,25 +461,16 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
-        (Verdict("columns", "", "", None, False), "its columns are not those of the plan"),
-        (
-            Verdict("pseudonyms", "name", "", None, False),
-            "'name' has values that are no pseudonyms",
-        ),
-        (
-            Verdict("coarsened", "job", "level 1", None, False),
-            "'job' shows values finer than level 1 of its hierarchy",
-        ),
-        (
-            Verdict("suppressed", "job", "", None, False),
-            "'job' shows values in rows that are marked as suppressed",
-        ),
-        (Verdict("k-anonymity", "", "k = 2", None, True), "k-anonymity (k = 2): no class is left"),
-        (Verdict("k-anonymity", "", "k = 2", 3, True), "k-anonymity (k = 2): 3 in the worst class"),
+        (("columns", "", "", None), "its columns are not those of the plan"),
+        (("coarsened", "job", "level 1", None), "'job' shows values finer than level 1 of its "
+         "hierarchy"),
+        (("k-anonymity", "", "k = 2", None), "k-anonymity (k = 2): no class is left"),
+        (("k-anonymity", "", "k = 2", 3), "k-anonymity (k = 2): 3 in the worst class"),
     ],
-)
+)  # fmt: skip
 def test_a_verdict_is_a_sentence_whatever_it_is_about(verdict, sentence):
-    assert verdict.sentence == sentence
+    """Of pseudonyms and of suppressed rows: above."""
+    assert Verdict(*verdict, False).sentence == sentence
 
 
 @pytest.mark.parametrize(("file", "begin"), [("csv", "Read back from its file"), ("", "The rel")])

@@ -13,6 +13,7 @@ import pytest
 from kanon.cli.main import main
 from kanon.errors import ReleaseError, Unsatisfiable
 from kanon.plan import Plan
+from kanon.run import execution as runs
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import FORMATS
@@ -28,14 +29,9 @@ TWO_BLANKS = pd.DataFrame(
 
 
 def content_of(**more):
-    return (
-        plan_content(
-            {"age": qi(), "ill": {"role": "sensitive"}},
-            models=[{"model": "distinct-l-diversity", "l": 2}],
-            read={"missing_markers": ["?"]},
-        )
-        | more
-    )
+    columns = {"age": qi(), "ill": {"role": "sensitive"}}
+    diverse = {"model": "distinct-l-diversity", "l": 2}
+    return plan_content(columns, models=[diverse], read={"missing_markers": ["?"]}) | more
 
 
 def plan_of(**more):
@@ -128,8 +124,6 @@ def test_what_a_kind_of_file_takes_for_one_value_is_one_before():
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("how", ["cut", "short", "other"])
 def test_a_file_that_is_not_what_was_checked_is_not_given_out(monkeypatch, tmp_path, kind, how):
-    from kanon.run import execution as runs
-
     made = runs.table_bytes
 
     def spoiled(rows, kind, **more):
@@ -148,8 +142,6 @@ def test_a_file_that_is_not_what_was_checked_is_not_given_out(monkeypatch, tmp_p
 
 
 def test_a_table_of_a_database_is_checked_before_it_stays(tmp_path, monkeypatch):
-    from kanon.run import execution as runs
-
     (tmp_path / "given").mkdir()
     TWO_BLANKS.to_csv(tmp_path / "given" / "t.csv", index=False)
     done = run(plan_of(), open_stored(Address(str(tmp_path / "given" / "t.csv"))))

@@ -5,6 +5,7 @@ import itertools
 import warnings
 from collections import Counter
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from kanon.learning.disclosure import alone_cells, exact_cells
 from kanon.measures.cells import cells_shown
 from kanon.plan import Plan
 from kanon.release.inferences import same_value
-from kanon.release.remark_kinds import KINDS, by_kind
+from kanon.release.remark_kinds import KINDS, Kind, by_kind
 from kanon.release.remarks import table_remarks
 from kanon.report.contents import gather
 from kanon.run import run
@@ -27,7 +28,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemoryTable
 from kanon.sources.stored import StoredTable
 from support.engine_tables import put_in_engine
-from support.plans import make_plan, plan_content, qi
+from support.plans import plan_content
 from support.random_tables import examples
 
 NAMES = {
@@ -305,11 +306,9 @@ def test_the_records_of_homogeneous_classes_are_counted():
 def test_one_homogeneous_record_is_said_as_one():
     """The woman stands alone, as nothing is asked but that shares stay near the table's."""
     frame = pd.DataFrame({"x": ["F", "M", "M"], "ill": ["flu", "flu", "cold"]})
-    columns = {"x": qi(), "ill": {"role": "sensitive"}}
     asked = {"model": "t-closeness", "t": 2, "distance": "norm1"}
-    plan = {"version": 2, "columns": columns, "algorithm": {"name": "gaa"}, "privacy": [asked]}
-    (remark,) = (one for one in run(Plan.from_content(plan), frame).remarks
-                 if one.kind == "homogeneous")  # fmt: skip
+    done, _ = released(frame, plan={"privacy": [asked]}, x="qi", ill="s")
+    (remark,) = by_kind(done.remarks)["homogeneous"]
     assert remark.found.startswith("1 record, 33.3 %, is in 1 class whose records")
 
 
@@ -375,19 +374,11 @@ def test_different_values_are_no_two_ways_of_one(different):
 
 
 def test_the_records_of_values_in_several_ways_are_counted():
-    ill = (
-        ["1.5"] * 3
-        + ["1.50"]
-        + ["2", "2.0", "2.00"]
-        + ["0", "+0", "-0"]
-        + ["x", "x "]
-        + ["7", "07"]
-    )
-    remark = on_table({"ill": ill}, ill="s")["ill"]
+    """1.5 and 1.50, 2 and 2.00, 7 and 07; kanon reads 2.0 as 2."""
+    alike = ["2", "2.0", "2.00", "0", "+0", "-0", "x", "x ", "7", "07"]
+    remark = on_table({"ill": ["1.5"] * 3 + ["1.50", *alike]}, ill="s")["ill"]
     assert "has 3 values that are" in remark.found and remark.share == 9 / 14
-    assert "3 pairs in all" in remark.found, (
-        "1.5 and 1.50, 2 and 2.00, 7 and 07; kanon reads 2.0 as 2"
-    )
+    assert "3 pairs in all" in remark.found
 
 
 # --- columns that pass through --------------------------------------------------------------
@@ -509,11 +500,7 @@ def test_no_remark_holds_a_value(data):
 
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
-    assert list(KINDS) == [
-        "suppressed-before", "several-records", "linked", "homogeneous", "several-spellings",
-        "passes-through", "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
-        "table-order", "restores-order", "minimality",
-    ]  # fmt: skip
+    assert tuple(KINDS) == get_args(Kind)
 
 
 # --- tables that stay in an engine ----------------------------------------------------------
@@ -522,6 +509,16 @@ def in_engine(request, tmp_path):
     """Put a table where an engine reads it."""
 
     return partial(put_in_engine, engine=request.param, folder=tmp_path)
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Has an engine group no more values from now on."""
+
+    def count(*_):
+        raise TableError("It needs more memory.")
+
+    return partial(monkeypatch.setattr, StoredTable, "frequencies", count)
 
 
 def test_an_engine_counts_what_memory_counts(in_engine):
@@ -558,43 +555,31 @@ def test_an_engine_says_what_is_written_in_several_ways(in_engine):
     assert remark in released(table, x="qi", ill="s")[0].remarks
 
 
-def test_an_engine_says_that_an_identifier_repeats(in_engine, monkeypatch):
+def test_an_engine_says_that_an_identifier_repeats(in_engine, fails):
     table = in_engine(VISITS)
     done, _ = released(table, **{**SHORT, "patient": "id"})
     (found,) = [one.found for one in done.remarks if one.kind == "several-records"]
     assert "2 together" in found and found.endswith("was not counted in the engine.")
-
-    def fails(*_):
-        raise TableError("It needs more memory.")
-
-    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    fails()
     again, _ = released(table, **{**SHORT, "patient": "id"})
     assert all(one.column != "patient" for one in again.remarks), "it leaves the release"
 
 
-def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):
+def test_an_engine_says_that_pseudonyms_link(in_engine, fails):
     table = in_engine(VISITS)
     done, _ = released(table, privacy=TWO, **SHORT)
     (remark,) = done.remarks
     assert remark.kind == "linked" and remark.found.endswith("was not counted in the engine.")
-
-    def fails(*_):
-        raise TableError("It needs more memory.")
-
-    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    fails()
     again, _ = released(table, privacy=TWO, **SHORT)
     (remark,) = [one for one in again.remarks if one.kind == "linked"]
     assert "its engine could not count" in remark.found
 
 
-def test_what_an_engine_cannot_group_is_said(in_engine, monkeypatch):
+def test_what_an_engine_cannot_group_is_said(in_engine, fails):
     frame = pd.DataFrame({"x": list("aabb"), "ill": list("fgfg"), "note": list("pqrs")})
     table = in_engine(frame)
-
-    def fails(*_):
-        raise TableError("It needs more memory.")
-
-    monkeypatch.setattr(StoredTable, "frequencies", fails)
+    fails()
     (remark,) = released(table, x="qi", ill="s", note="other")[0].remarks
     assert (remark.column, remark.share) == ("note", 1)
     assert "its engine could not count" in remark.found
@@ -623,13 +608,8 @@ def test_records_that_were_suppressed_before_are_remarked_on():
     table = pd.DataFrame(
         {"a": [*"xxyy", None, None], "b": [*"ppqq", None, None], "ill": ["flu"] * 6}
     )
-    tree = qi()
-    plan = make_plan(
-        {"a": tree, "b": tree, "ill": {"role": "sensitive"}}, read={"missing": "as-value"}
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = [one.found for one in run(plan, table).remarks if one.kind == "suppressed-before"]
+    done, _ = released(table, a="qi", b="qi", ill="s")
+    found = [one.found for one in done.remarks if one.kind == "suppressed-before"]
     assert found == [
         "2 records of the table show nothing in any quasi-identifier (* or blank), as suppressed "
         "ones do."

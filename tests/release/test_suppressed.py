@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
@@ -26,7 +25,8 @@ from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.studio.widgets.tables import before_and_after
-from support.plans import plan_content, qi
+from support.command_line import RUN, write_plan
+from support.plans import make_plan, plan_content, qi
 from support.random_tables import examples, problems
 from support.table_files import write_table
 
@@ -147,15 +147,12 @@ def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
         "sex": qi(),
         "ill": {"role": "sensitive"},
     }
-    plan = plan_content(
-        columns,
-        2,
-        {"name": "levels", "node": {"sex": 0}},
-        suppression_limit=0.5,
+    plan = make_plan(
+        columns, 2, {"name": "levels", "node": {"sex": 0}}, suppression_limit=0.5,
         suppressed="leave-out" if suppressed == "dropped" else suppressed,
         read={"missing": "drop-records"},
-    )
-    done = run(Plan.from_content(plan), given)
+    )  # fmt: skip
+    done = run(plan, given)
     found = done.released(index=True)
     assert list(found["ill"].cat.categories) == ["cold"]
     assert list(found["rank"].cat.categories) == ["b", "a"] and found["rank"].cat.ordered
@@ -183,7 +180,8 @@ def test_notes_beside_a_table_are_not_released(tmp_path, keep):
     found = made.release(suppressing(made, "M")).drop(columns="odd")
     found.to_parquet(tmp_path / "out.parquet", compression="none")
     assert b"SECRET" not in (tmp_path / "out.parquet").read_bytes()
-    assert given.attrs == {"first": {"name": "SECRET"}}
+    assert given.attrs.pop("first") == {"name": "SECRET"}
+    pd.testing.assert_frame_equal(given, table())
 
 
 def test_what_is_written_holds_nothing_but_its_rows():
@@ -203,13 +201,6 @@ def test_pseudonyms_stay():
     made = source(pseudonyms=["name"])
     found = made.release(suppressing(made, "M"))
     assert sorted(found["name"]) == ["P_1", "P_2", "P_3", "P_4"]
-
-
-def test_the_table_itself_is_not_changed():
-    given = table()
-    made = MemorySource(given, ROLES, {"sex": suppression(["F", "M", "X"])}, keep_suppressed=True)
-    made.release(suppressing(made, "M"))
-    pd.testing.assert_frame_equal(given, table())
 
 
 @examples(100)
@@ -256,32 +247,19 @@ PEOPLE = "name,age,sex,ill\nAnn,31,F,flu\nBob,32,F,cold\nCem,33,F,flu\nDee,90,M,
 
 
 def plan_of(**more) -> dict:
-    return (
-        plan_content(
-            {
-                "name": {"role": "identifier"},
-                "age": qi("intervals", widths=[10]),
-                "sex": qi(),
-                "ill": {"role": "sensitive"},
-            },
-            3,
-            "datafly",
-        )
-        | more
-    )
+    columns = {"name": {"role": "identifier"}, "age": qi("intervals", widths=[10]), "sex": qi()}
+    return plan_content({**columns, "ill": {"role": "sensitive"}}, 3, "datafly") | more
 
 
-def test_a_plan_keeps_suppressed_records(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
-    (tmp_path / "plan.json").write_text(json.dumps(plan_of(suppressed="keep")), "utf-8")
-    command = ["run", "plan.json", "--table", "people.csv", "--out", "out.csv"]
-    assert main([*command, "--measures", "m.json"]) == 0
-    assert "4 records, 1 suppressed; 1 class, the smallest of 3 records;" in capsys.readouterr().out
-    lines = (tmp_path / "out.csv").read_text("utf-8").splitlines()
+def test_a_plan_keeps_suppressed_records(kanon, folder):
+    (folder / "people.csv").write_text(PEOPLE, "utf-8")
+    write_plan(folder, **plan_of(suppressed="keep"))
+    said = kanon(*RUN, "--measures", "m.json")
+    assert "4 records, 1 suppressed; 1 class, the smallest of 3 records;" in said.out
+    lines = (folder / "released.csv").read_text("utf-8").splitlines()
     assert lines == ["age,sex,ill,suppressed", "*,*,,1",
                      *(f"30-39,F,{x},0" for x in ("cold", "flu", "flu"))]  # fmt: skip
-    found = json.loads((tmp_path / "m.json").read_text("utf-8"))
+    found = json.loads((folder / "m.json").read_text("utf-8"))
     assert (found["min_k"], found["suppressed"], found["records"]) == (3, 1, 4)
     assert found["node"] == {"age": 1, "sex": 0} and found["level_of_generalisation"] == 1
     assert found["relative_distance"] == 1 / 2
@@ -289,17 +267,16 @@ def test_a_plan_keeps_suppressed_records(tmp_path, monkeypatch, capsys):
     assert found["classification_metric"] == 2 / 4
 
 
-def test_a_release_that_is_measured_again_counts_no_suppressed_records(tmp_path, capsys):
+def test_a_release_that_is_measured_again_counts_no_suppressed_records(kanon, folder):
     """Otherwise they would be a class of one record, and the release seem broken."""
-    path = tmp_path / "out.csv"
-    write_table(run(Plan.from_content(plan_of(suppressed="keep")), people()).released(), path)
-    command = ["measure", "--table", str(path), "--qi", "age,sex", "--json"]
-    assert main([*command, "--sensitive", "ill"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    done = run(Plan.from_content(plan_of(suppressed="keep")), people())
+    write_table(done.released(), folder / "out.csv")
+    measure = ("measure", "--table", "out.csv", "--json", "--qi")
+    found = json.loads(kanon(*measure, "age,sex", "--sensitive", "ill").out)
     assert (found["records"], found["min_k"], found["suppressed"]) == (3, 3, 1)
     assert found["distinct_l"] == 2, "a blank is none of its values"
-    assert main(["measure", "--table", str(path), "--qi", "suppressed", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["records"] == 4, "asked for as a column"
+    whole = json.loads(kanon(*measure, "suppressed").out)
+    assert whole["records"] == 4, "asked for as a column"
 
 
 def people() -> pd.DataFrame:
@@ -314,20 +291,18 @@ def test_another_column_of_that_name_is_no_mark(values):
     assert (kept is given, gone) == (True, 0)
 
 
-def test_everybody_suppressed_leaves_no_class(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
-    content = plan_of(suppression_limit=1.0, privacy=[{"model": "k-anonymity", "k": 4}])
-    (tmp_path / "plan.json").write_text(json.dumps(content), "utf-8")
-    command = ["run", "plan.json", "--table", "people.csv", "--out", "out.csv"]
-    assert main([*command, "--measures", "m.json"]) == 0
-    assert "4 suppressed; no class is left; alteration 100.0 %" in capsys.readouterr().out
-    found = json.loads((tmp_path / "m.json").read_text("utf-8"))
+def test_everybody_suppressed_leaves_no_class(kanon, folder):
+    (folder / "people.csv").write_text(PEOPLE, "utf-8")
+    asked = plan_of(suppression_limit=1.0, privacy=[{"model": "k-anonymity", "k": 4}])
+    write_plan(folder, **asked)
+    said = kanon(*RUN, "--measures", "m.json")
+    assert "4 suppressed; no class is left; alteration 100.0 %" in said.out
+    found = json.loads((folder / "m.json").read_text("utf-8"))
     assert found["min_k"] is found["c_avg"] is found["entropy_l"] is None
-    assert (tmp_path / "out.csv").read_text("utf-8") == "age,sex,ill\n"
-    command = ["sweep", "plan.json", "--table", "people.csv", "--k", "3,4", "--metrics", "ncp"]
-    assert main([*command, "--out", "curves.csv"]) == 0
-    rows = pd.read_csv(tmp_path / "curves.csv", dtype=str, keep_default_na=False)
+    assert (folder / "released.csv").read_text("utf-8") == "age,sex,ill\n"
+    sweep = ("sweep", *RUN[1:4], "--k", "3,4", "--metrics", "ncp", "--out", "curves.csv")
+    assert kanon(*sweep).status == 0
+    rows = pd.read_csv(folder / "curves.csv", dtype=str, keep_default_na=False)
     assert rows["min_k"].tolist()[-1] == "" and rows["classes"].tolist()[-1] == "0"
     assert all("." not in text for text in rows["min_k"])
 

@@ -13,10 +13,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
-from kanon.studio.session.run_plan import (
-    plan_of,
-    settings_of,
-)
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from kanon.experiments.titles import guided
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
-from kanon.plan import Plan, composed_metrics
+from kanon.plan import composed_metrics
 from kanon.privacy import entropy_l_diversity
 from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
@@ -31,11 +31,7 @@ from kanon.studio.jobs.configurations import (
 from kanon.studio.session.changed_settings import made_with
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
 from kanon.studio.session.run_choices import shown_k, usable_metrics
-from kanon.studio.session.run_plan import (
-    comparison_settings,
-    plan_of,
-    without_lost,
-)
+from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
 from kanon.studio.session.work import Request, Work, cancelled_run
 
 
@@ -216,13 +212,10 @@ class ComparisonJob(NamedTuple):
 
 
 def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
-    """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`.
-
-    Releases are measured in all metrics that could be chosen too, so that choosing one of them
-    as a guide needs no other run.
-    """
+    """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
+    # Those that could be chosen too, so that choosing one of them as a guide needs no other run.
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)
@@ -230,6 +223,7 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         metrics.setdefault(name, METRICS[name])
     if "custom" in usable_metrics(work) and _all_drawn(lines):
         metrics.setdefault("custom", METRICS["custom"])
+
     ready: dict[int, PreparedRun] = {}
 
     def prepared_for(ground: RunInputs) -> PreparedRun:
@@ -244,10 +238,7 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         line = run.line
         ground = prepared_for(line.ground)
         led = replace(line.configuration, tie_seed=run.seed)
-        own = {
-            "algorithm": line.plan.algorithm,
-            "suppression_limit": line.plan.suppression_limit,
-        }
+        own = {"algorithm": line.plan.algorithm, "suppression_limit": line.plan.suppression_limit}
         band = None if run.seed == line.configuration.tie_seed else run.seed
         plan = led_by(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
@@ -261,15 +252,13 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         runs.append(PlannedRun(plan.algorithm.name, task, measure))
         best = {each.name: entropy_l_diversity.of_whole(each) for each in ground.classes.sensitive}
         identities = frozenset(identity(metric, line.measured_by) for metric in metrics.values())
-        # The numbers come later.
-        empty = Points({})
-        written.append(MeasuredRun(empty, identities, ground.classes.highest_k, best))
+        later = Points({})  # the numbers
+        written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
-        also_at = sorted(
-            {*(k for k in PAPER_K if k < ks[-1]), min(work.settings.k, ks[-1]), ks[-1]}
-        )
+        asked = {*PAPER_K, work.settings.k, ks[-1]}
+        also_at = sorted({min(k, ks[-1]) for k in asked})
     return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
@@ -292,9 +281,7 @@ def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     for line in lines:
         inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
         for given in line.seeds:
-            seed = given if luck else None
-            key = fingerprint_of(inputs, seed)
-            found.append(LineRun(line, given, key))
+            found.append(LineRun(line, given, fingerprint_of(inputs, given if luck else None)))
     return found
 
 
@@ -371,18 +358,15 @@ def _ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
 
 
 def comparison_outdated(work: Work) -> bool:
-    if work.findings.comparison is None:
+    compared = work.findings.comparison
+    if compared is None:
         return False
-    guides = [line.guide.name for line in work.findings.comparison.comparison.lines]
-    settings = partial(comparison_settings, metrics=guides)
-    if _differ(without_lost(work), settings, work.findings.comparison.settings):
+    guides = [line.guide.name for line in compared.comparison.lines]
+    able = without_lost(work)
+    try:
+        if comparison_settings(able, plan_of(able), guides) != compared.settings:
+            return True
+    except KanonError:
         return True
     found = outlook(work)
     return bool(found.lacking or found.problem)
-
-
-def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:
-    try:
-        return settings(work, plan_of(work)) != made_with
-    except KanonError:
-        return True

@@ -6,7 +6,7 @@ from typing import Any
 
 from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import thin
 from kanon.errors import PlanError, listing, quoted
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
@@ -77,11 +77,9 @@ class PlannedLine:
 def strategies_offered(work: Work) -> list[str]:
     """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
-    return (
-        usable_strategies(work.with_parts(replace(work.settings, algorithm=led)))
-        if led is not None
-        else ["s1"]
-    )
+    if led is None:
+        return ["s1"]
+    return usable_strategies(work.with_parts(replace(work.settings, algorithm=led)))
 
 
 def algorithms_offered() -> list[str]:
@@ -117,14 +115,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
     titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
     found = [
         PlannedLine(
-            one,
-            led_by(whole, one, work),
-            name_of(one),
-            title,
-            False,
-            _seeds(work, one),
-            ours,
-            None,
+            one, led_by(whole, one, work), name_of(one), title, False, _seeds(work, one), ours, None
         )
         for one, title in zip(chosen, titles, strict=True)
     ]
@@ -135,22 +126,14 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
             name, title = (
                 text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
             )
-            ground = _ground(
-                work, _with_sensitive(each.plan, whole, work.table.sensitive_columns), each.trees
-            )
-            own = configuration_of(each.plan)
+            as_now = _with_sensitive(each.plan, whole, work.table.sensitive_columns)
+            ground, own = _ground(work, as_now, each.trees), configuration_of(each.plan)
             seeds = _seeds(work, own)
             found.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(found) > MOST_LINES:
         raise PlanError(
-            one_or_many(
-                len(found),
-                "{count} line is too many to compare; {most} can be. Choose fewer metrics or "
-                "strategies.",
-                "{count} lines are too many to compare; {most} can be. Choose fewer metrics or "
-                "strategies.",
-                most=MOST_LINES,
-            )
+            f"{thin(len(found))} lines are too many to compare; {MOST_LINES} can be. Choose fewer "
+            "metrics or strategies."
         )
     measure = _yardstick(work, ours)
     return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
@@ -165,17 +148,13 @@ def incomparable(work: Work, each: NamedConfiguration) -> str:
     own, now = each.plan.roles.quasi_identifiers, work.table.quasi_identifiers
     if set(own) != set(now):
         more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
-        if not less:
-            return f"its quasi-identifiers are others: with {listing(more)}"
-        if not more:
-            return f"its quasi-identifiers are others: without {listing(less)}"
-        return f"its quasi-identifiers are others: with {listing(more)} and without {listing(less)}"
+        apart = [f"with {listing(more)}"] if more else []
+        apart += [f"without {listing(less)}"] if less else []
+        return f"its quasi-identifiers are others: {' and '.join(apart)}"
     if each.plan.person != work.table.person:
-        return (
-            "its k counts records"
-            if each.plan.person is None
-            else f"its k counts persons by {quoted(each.plan.person)}"
-        )
+        if each.plan.person is None:
+            return "its k counts records"
+        return f"its k counts persons by {quoted(each.plan.person)}"
     if each.plan.read.missing != work.table.missing and incomplete_records(work):
         return "it treats records with missing values differently, so its records are others"
     return ""
@@ -198,9 +177,9 @@ def yardsticks(work: Work) -> list[str | None]:
 
 def _yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
     """Whose hierarchies all are measured by; None for each by its own."""
-    chosen = (
-        work.kept.yardstick if work.kept.yardstick in yardsticks(work) else ""
-    )  # never an unseen one
+    chosen = work.kept.yardstick
+    if chosen not in yardsticks(work):  # never an unseen one
+        return ours
     if chosen is None:
         return None
     for each in work.kept.pinned:
@@ -228,10 +207,9 @@ def led_by(
     if work is not None and one.algorithm != led.name:
         kept = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
         chosen = chosen_for(work, one.algorithm)
-        made = type(led).model_validate({**kept, "name": one.algorithm, **chosen})
+        led = type(led).model_validate({**kept, "name": one.algorithm, **chosen})
         limit = {"suppression_limit": suppression_used(work, one.algorithm)}
-        return plan.model_copy(update={"algorithm": made.model_copy(update=wanted), **limit})
-    return plan.model_copy(update={"algorithm": led.model_copy(update=wanted)})
+    return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
 def configuration_of(plan: Plan) -> Configuration:

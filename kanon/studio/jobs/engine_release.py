@@ -23,10 +23,7 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource, check_outside, kind_written, part_of, remove
 from kanon.studio.session.findings import EngineFindings, EngineRelease
 from kanon.studio.session.parts import SessionPart
-from kanon.studio.session.run_plan import (
-    plan_of,
-    release_settings,
-)
+from kanon.studio.session.run_plan import plan_of, release_settings
 from kanon.studio.session.server import login_name
 from kanon.studio.session.work import Request, Work
 
@@ -39,11 +36,7 @@ def release_in_engine(
     part: Path,
     who: str,
 ) -> tuple[StoredTable, EngineFindings]:
-    """Anonymise a stored table where it is, and have its engine write the release to ``target``.
-
-    ``content`` is the plan, which cannot be sent to a worker as it is; until the release is
-    complete, its file is called ``part``. Returns the table with its counts, and the findings.
-    """
+    """Anonymise a stored table where it is; until the release is complete it is called ``part``."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)

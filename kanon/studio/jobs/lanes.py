@@ -79,16 +79,13 @@ class Waiting(Protocol):
     lane: int  # the first lane it may wait in; the one it runs in, once it does
 
     @property
-    def seconds(self) -> float:
-        """For how many seconds it has run."""
+    def seconds(self) -> float: ...  # for how many it has run
 
     @property
-    def worked(self) -> float:
-        """For how many seconds a worker has worked on it."""
+    def worked(self) -> float: ...  # for how many a worker has worked on it
 
     @property
-    def remaining(self) -> float | None:
-        """By its own progress the seconds to go; None if unknown."""
+    def remaining(self) -> float | None: ...  # by its own progress; None if unknown
 
 
 J = TypeVar("J", bound=Waiting)

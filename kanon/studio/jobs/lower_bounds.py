@@ -1,7 +1,4 @@
-"""Lower bounds on the loss of any release: computed once per table, hierarchies, metric and k.
-
-They do not depend on the algorithm, so all pages and all algorithms share them.
-"""
+"""Lower bounds on the loss of any release: one per table, hierarchies, metric and k."""
 
 from __future__ import annotations
 
@@ -75,7 +72,9 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
         lane="long" if closely else "short",
         # A quick search begins by itself: what was said of what somebody did stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
-        cancelled=_cancelled,
+        cancelled=lambda work: work.with_notice(
+            "The search for a lower bound was cancelled; nothing was changed."
+        ),
     )  # fmt: skip
 
 
@@ -87,10 +86,6 @@ def _with_bounds(doing: str, work: Work, _: object) -> Work:
         if key not in found or not found[key].closely:
             found[key] = one
     return work.with_parts(replace(work.findings, bounds=found))
-
-
-def _cancelled(work: Work) -> Work:
-    return work.with_notice("The search for a lower bound was cancelled; nothing was changed.")
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:

@@ -180,10 +180,7 @@ class Jobs:
             return job
 
     def _borrow(self, slot: _Slot) -> None:
-        """Take over an idle worker of the first lane, whose slot starts another.
-
-        So a visitor who is alone never waits for a process to be started.
-        """
+        """Take over an idle worker, so that a visitor who is alone never waits for a process."""
         alone = self._queue.visitors() == 1
         for other in self._slots:
             if alone and slot.worker is None and other.parked and other.lane == SHORT:

@@ -23,11 +23,9 @@ from kanon.studio.session.work import Request, Work
 
 def origin_of(work: Work) -> Origin | None:
     """The fingerprint of the file that was loaded; None for a table without one."""
-    return (
-        None
-        if work.table.content is None
-        else origin_of_content(work.table.content, work.table.file.name)
-    )
+    if work.table.content is None:
+        return None
+    return origin_of_content(work.table.content, work.table.file.name)
 
 
 def fingerprint_of_table(work: Work) -> str:
@@ -47,12 +45,7 @@ def make_report(
     last: Mapping[str, Any] | None = None,
     found: FoundBound | None = None,
 ) -> Report:
-    """Gather a report, in a worker; people's own texts are added where it is shown.
-
-    ``content`` is the plan, which cannot be sent to a worker as it is; ``origin`` the fingerprint
-    of the table's file, by default of its cells; ``context`` and ``people`` the purpose and the
-    population, ``last`` what the project's last report said, ``found`` the lower bound.
-    """
+    """Gather a report, in a worker; people's own texts are added where it is shown."""
     origin = origin or origin_of_table(table, name)
     return gather(
         Plan.from_content(content), table, Path(), date=date, origin=origin,

@@ -108,11 +108,8 @@ def _with_what_came(work: Work, one: CalculationState) -> Work:
             return _failed(work, request, error.sentence)
         return made_with(new, request.doing, one.began) if new.version == work.version else new
     if job.parts:  # of a study, what was found so far stays
-        cancelled = "The study was cancelled."
-        if not request.studying:
-            cancelled = "The search was cancelled."
-        ended = job.error or cancelled
-        kept = ended + " " + "What was found so far is kept."
+        cancelled = f"The {'study' if request.studying else 'search'} was cancelled."
+        kept = f"{job.error or cancelled} What was found so far is kept."
         problem, notice = (kept, None) if job.error else (work.message.problem, kept)
         return request.then(work, None).with_parts(Message(problem=problem, notice=notice))
     if job.state == "cancelled":
@@ -121,6 +118,5 @@ def _with_what_came(work: Work, one: CalculationState) -> Work:
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:
-    return request.failed(
-        work.with_parts(replace(work.message, notice=None, problem_at="")), sentence
-    )
+    silent = replace(work.message, notice=None, problem_at="")
+    return request.failed(work.with_parts(silent), sentence)

@@ -1,7 +1,4 @@
-"""What a worker does about a table that stays where it is: open it, run on it, write a release.
-
-Each may take seconds or hours; the pages only ask for what is then known.
-"""
+"""What a worker does about a table that stays where it is: open it, run on it, write a release."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -17,12 +14,7 @@ from kanon.recoding import Recoding
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
-from kanon.sources.exposure import (
-    Exposure,
-    exposure,
-    exposure_of_sizes,
-    unique_without_each,
-)
+from kanon.sources.exposure import Exposure, exposure, exposure_of_sizes, unique_without_each
 from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
@@ -53,11 +45,7 @@ def open_work(
 def prepare_and_solve(
     progress: Progress, content: dict[str, Any], table: StoredTable
 ) -> tuple[StoredSource, int, Solution]:
-    """Count the classes of a stored table and run a plan's algorithm on them.
-
-    ``content`` is the plan, which cannot be sent to a worker as it is. The source and the number
-    of dropped records are those of :class:`kanon.run.preparation.PreparedRun`.
-    """
+    """Count the classes of a stored table, and of dropped records, and run a plan on them."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)

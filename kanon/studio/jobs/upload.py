@@ -16,12 +16,7 @@ from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import (
-    Request,
-    Work,
-    opening_cancelled,
-    reading_cancelled,
-)
+from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
 
 
 @contextmanager
@@ -61,21 +56,16 @@ def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
         return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
+
+    def opened(work: Work, found: Work) -> Work:
+        kept = content if found.table.origin == "upload" else found.table.content
+        return replace(found, version=work.version + 1, table=replace(found.table, content=kept))
+
+    given = (PickleBuffer(content), name, ReadSettings())
     return Request(
-        "uploading",
-        open_upload,
-        (PickleBuffer(content), name, ReadSettings()),
-        lambda work, found: replace(
-            found,
-            version=work.version + 1,
-            table=replace(
-                found.table,
-                content=content if found.table.origin == "upload" else found.table.content,
-            ),
-        ),
-        cancelled=opening_cancelled,
-        died=out_of_memory(name),
-    )
+        "uploading", open_upload, given, opened,
+        cancelled=opening_cancelled, died=out_of_memory(name),
+    )  # fmt: skip
 
 
 def rereading_request(
@@ -89,31 +79,24 @@ def rereading_request(
     if work.table.content is None:
         return None
     name = work.table.file.name
+    given = (PickleBuffer(work.table.content), name, asked)
     return Request(
-        doing,
-        open_upload,
-        (PickleBuffer(work.table.content), name, asked),
-        then,
-        cancelled=reading_cancelled,
-        died=out_of_memory(name),
-        **how,
-    )
+        doing, open_upload, given, then,
+        cancelled=reading_cancelled, died=out_of_memory(name), **how,
+    )  # fmt: skip
 
 
 def people_request(work: Work, content: bytes, name: str) -> Request:
+    def opened(work: Work, found: TableFile) -> Work:
+        origin = origin_of_content(content, name)
+        return work.with_parts(replace(work.purpose, population=found, population_origin=origin))
+
+    # Its columns are those of the table, by their names.
+    given = (PickleBuffer(content), name, work.table.file.settings.header is not False)
     return Request(
-        "people",
-        open_people,
-        # Its columns are those of the table, by their names.
-        (PickleBuffer(content), name, work.table.file.settings.header is not False),
-        lambda work, found: work.with_parts(
-            replace(
-                work.purpose, population=found, population_origin=origin_of_content(content, name)
-            )
-        ),
-        cancelled=opening_cancelled,
-        died=out_of_memory(name),
-    )
+        "people", open_people, given, opened,
+        cancelled=opening_cancelled, died=out_of_memory(name),
+    )  # fmt: skip
 
 
 def out_of_memory(name: str) -> str:

@@ -28,34 +28,23 @@ class SettingsChange:
 def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -> SettingsChange:
     """What other settings change; with what the same button changed just before, as one step."""
     first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
-    pairs = {
-        (type(part), each.name): (
-            getattr(work.view(type(part)), each.name),
-            getattr(part, each.name),
-        )
-        for part in parts
-        for each in fields(part)
-    }
-    whole = {key: (first.get(key, pair)[0], pair[1]) for key, pair in pairs.items()}
-    changed = {key: (old, new) for key, (old, new) in whole.items() if old != new}
+    changed: dict[tuple[type[SessionPart], str], tuple[Any, Any]] = {}
+    for part in parts:
+        now = work.view(type(part))
+        for name in (each.name for each in fields(part)):
+            key, new = (type(part), name), getattr(part, name)
+            old = first[key][0] if key in first else getattr(now, name)
+            if old != new:
+                changed[key] = old, new
     return SettingsChange(work.version, changed)
 
 
 def still_stands(work: Work, change: SettingsChange | None) -> bool:
-    """Whether all that was changed is still as it was left, so that going back loses nothing.
-
-    Whatever was chosen since, by hand or by another button, would else be lost. Another table, and
-    a project, are another version.
-    """
-    return (
-        change is not None
-        and change.version == work.version
-        and bool(change.changed)
-        and all(
-            getattr(work.view(kind), name) == after
-            for (kind, name), (_, after) in change.changed.items()
-        )
-    )
+    """Whether all that was changed is still as it was left, so that going back loses nothing."""
+    if change is None or change.version != work.version or not change.changed:
+        return False
+    left = change.changed.items()
+    return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in left)
 
 
 def made_with(now: Work, doing: str, began: Work) -> Work:

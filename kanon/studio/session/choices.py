@@ -13,11 +13,7 @@ from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
-from kanon.hierarchy.codes import (
-    CodeRange,
-    parse_ranges,
-    ranges_text,
-)
+from kanon.hierarchy.codes import CodeRange, parse_ranges, ranges_text
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
@@ -208,11 +204,8 @@ def choose(
             if "content" not in typed and "imported" not in typed:
                 hint = "Choose a CSV or JSON file of the hierarchy."
                 return HierarchyChoice(builder, typed, hint=hint, counts=counts)
-            found: HierarchyFile = (
-                typed["imported"]
-                if "imported" in typed
-                else read_hierarchy(typed["content"], str(typed["name"]))
-            )
+            found: HierarchyFile | None = typed.get("imported")
+            found = found or read_hierarchy(typed["content"], str(typed["name"]))
             tree, notes = found.hierarchy, found.notes
         elif builder == "drawn":
             tree = typed["drawn"]
@@ -239,12 +232,9 @@ def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     lacking = lacking_values(choice.counts, tree)
     if lacking:
         problem = (
-            "This hierarchy lacks {values} ({listed}) of {records}; add what is missing on "
-            "the page Hierarchies, or to the file."
-        ).format(
-            values=counted(len(lacking), "distinct value"),
-            listed=listing(lacking),
-            records=records_said(sum(lacking.values())),
+            f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({listing(lacking)}) "
+            f"of {records_said(sum(lacking.values()))}; add what is missing on the page "
+            "Hierarchies, or to the file."
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
     plan = choice.plan or NodesPlan(nodes=to_nodes(tree))
@@ -302,10 +292,6 @@ def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
         return {"least": str(max(5, values.n_records // 100))}
     found = starting_parameters(builder, texts, values.chosen)
     return {name: _as_text(value) for name, value in found.items()}
-
-
-def with_tree(name: str, content: bytes, column: str, values: ValueCounts) -> HierarchyChoice:
-    return choose("file", {"name": name, "content": content}, column, values)
 
 
 def _as_text(value: object) -> str:
@@ -390,12 +376,8 @@ def _ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     )
 
 
-def _suppression(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
-    return SuppressionPlan(build="suppression")
-
-
 _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyPlan]] = {
-    "suppression": _suppression,
+    "suppression": lambda typed, counts: SuppressionPlan(build="suppression"),
     "intervals": _intervals,
     "mask": _mask,
     "codes": _codes,
@@ -437,12 +419,8 @@ def _numbers(what: str, text: object, example: str) -> list[float]:
     except ValueError:
         found = []
     if not found:
-        said = (
-            f"{what} are numbers with commas between, such as {example}, not {quoted(text)}."
-            if str(text).strip()
-            else f"{what} are numbers with commas between, such as {example}."
-        )  # fmt: skip
-        raise HierarchyError(said)
+        instead = f", not {quoted(text)}" if str(text).strip() else ""
+        raise HierarchyError(f"{what} are numbers with commas between, such as {example}{instead}.")
     return found
 
 
@@ -459,5 +437,4 @@ def _number_or_none(what: str, text: object) -> float | None:
     try:
         return float(str(text))
     except ValueError:
-        said = f"{what} is a number or left empty, not {quoted(text)}."
-        raise HierarchyError(said) from None
+        raise HierarchyError(f"{what} is a number or left empty, not {quoted(text)}.") from None

@@ -13,7 +13,6 @@ from kanon.studio.session.choices import (
     remade,
     start_with,
     starting_text,
-    with_tree,
 )
 from kanon.studio.session.parts import Message
 from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
@@ -33,18 +32,13 @@ def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
         told = ["Set by you.", singles_out(work.table.records.distinct_of(column))]
         roles[column], reasons[column] = role, " ".join(filter(None, told))
     undecided = work.table.undecided.difference(columns)
-    return with_choices(
-        work.with_parts(
-            replace(work.table, roles=roles, reasons=reasons, undecided=undecided),
-            replace(work.message, problem=None),
-        )
-    )
+    table = replace(work.table, roles=roles, reasons=reasons, undecided=undecided)
+    return with_choices(work.with_parts(table, replace(work.message, problem=None)))
 
 
 def with_missing(work: Work, missing: Missing) -> Work:
-    return with_choices(
-        work.with_parts(replace(work.table, missing=missing), replace(work.message, problem=None))
-    )
+    table = replace(work.table, missing=missing)
+    return with_choices(work.with_parts(table, replace(work.message, problem=None)))
 
 
 def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
@@ -63,20 +57,14 @@ def with_chosen(work: Work, choices: Mapping[str, HierarchyChoice]) -> Work:
 
 
 def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
-    return work.with_parts(
-        replace(
-            work.table,
-            choices={**work.table.choices, column: choice},
-            histories={**work.table.histories, column: history},
-        ),
-        Message(),
-    )
+    choices = {**work.table.choices, column: choice}
+    histories = {**work.table.histories, column: history}
+    return work.with_parts(replace(work.table, choices=choices, histories=histories), Message())
 
 
 def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
-    return with_choice(
-        work, column, built(work, column, work.table.choices[column], builder, typed)
-    )
+    choice = built(work, column, work.table.choices[column], builder, typed)
+    return with_choice(work, column, choice)
 
 
 def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
@@ -112,11 +100,7 @@ def built(
 
 
 def undone(work: Work, column: str) -> Work:
-    """The work before the last change of a column's hierarchy.
-
-    What the same press of a button changed in other columns is undone too, unless they were changed
-    again since.
-    """
+    """The work before the last change of a column's hierarchy, and of others by the same press."""
     if not work.table.history(column).past:
         raise HierarchyError("There is nothing to undo.")
     return _stepped(work, column, lambda history: history.past, History.back)
@@ -147,15 +131,9 @@ def _stepped(
 
 
 def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
-    """The work with a hierarchy for each column that needs one, made for the records that are kept.
-
-    What was chosen and typed stays; the trees follow the records.
-    """
-    kept, choices, histories = (
-        work.table.complete_records,
-        dict(work.table.choices),
-        dict(work.table.histories),
-    )
+    """The work with a hierarchy for each column that needs one; trees follow the kept records."""
+    kept = work.table.complete_records
+    choices, histories = dict(work.table.choices), dict(work.table.histories)
     for column in work.table.hierarchy_columns:
         old = choices.get(column)
         if old is None:
@@ -170,16 +148,16 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
         for column, preview in work.table.previews.items()
         if column in work.table.hierarchy_columns
     }
-    return work.with_parts(
-        replace(work.table, choices=choices, histories=histories, previews=previews)
-    )
+    table = replace(work.table, choices=choices, histories=histories, previews=previews)
+    return work.with_parts(table)
 
 
 def _first_choice(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
     path = bundled_file(folder, column)
     if path is not None:
-        choice = with_tree(f"{folder}/{path.name}", path.read_bytes(), column, values)
+        typed = {"name": f"{folder}/{path.name}", "content": path.read_bytes()}
+        choice = choose("file", typed, column, values)
         if choice.plan is not None:
             if folder != ADULT_FOLDER:
                 return choice

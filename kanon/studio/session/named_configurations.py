@@ -1,7 +1,4 @@
-"""Configurations kept under a name: keep, rename, remove, save as a plan, import from one.
-
-Pure functions from one state of a session to the next.
-"""
+"""Configurations kept under a name: keep, rename, remove, save as a plan, import from one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,31 +35,20 @@ def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> W
 
 def renamed(work: Work, old: str, title: str) -> Work:
     title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
-    return work.with_parts(
-        replace(
-            work.kept,
-            pinned=tuple(
-                replace(each, title=title) if each.title == old else each
-                for each in work.kept.pinned
-            ),
-            yardstick=title if work.kept.yardstick == old else work.kept.yardstick,
-        ),
-        Message(),
+    pinned = tuple(
+        replace(each, title=title) if each.title == old else each for each in work.kept.pinned
     )
+    yardstick = title if work.kept.yardstick == old else work.kept.yardstick
+    return work.with_parts(replace(work.kept, pinned=pinned, yardstick=yardstick), Message())
 
 
 def unpinned(work: Work, title: str) -> Work:
     """The work without a kept configuration; :func:`restored` brings it back."""
     gone = next(each for each in work.kept.pinned if each.title == title)
-    return work.with_parts(
-        replace(
-            work.kept,
-            pinned=tuple(each for each in work.kept.pinned if each is not gone),
-            unpinned=gone,
-            yardstick="" if work.kept.yardstick == title else work.kept.yardstick,
-        ),
-        Message(),
-    )
+    pinned = tuple(each for each in work.kept.pinned if each is not gone)
+    yardstick = "" if work.kept.yardstick == title else work.kept.yardstick
+    kept = replace(work.kept, pinned=pinned, unpinned=gone, yardstick=yardstick)
+    return work.with_parts(kept, Message())
 
 
 def restored(work: Work) -> Work:
@@ -78,9 +64,8 @@ def restored(work: Work) -> Work:
 def used(work: Work, title: str) -> Work:
     each = next(each for each in work.kept.pinned if each.title == title)
     check_columns(work.table.records.columns, each.plan.columns)
-    done = with_plan(work, each.plan)
-    said = f"Roles, hierarchies and settings are those of {quoted(title)}."
-    return done.with_notice(said)
+    notice = f"Roles, hierarchies and settings are those of {quoted(title)}."
+    return with_plan(work, each.plan).with_notice(notice)
 
 
 def export(pinned: NamedConfiguration) -> str:
@@ -117,10 +102,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         said = [f"{quoted(title)} was imported.", _unfit([title]), change]
         return kept.with_notice(" ".join(filter(None, said)))
     said = [
-        (
-            f"{quoted(kept.kept.pinned[-1].title)} was imported: it stays as it is, whatever is "
-            "chosen from now on."
-        )
+        f"{quoted(kept.kept.pinned[-1].title)} was imported: it stays as it is, whatever is "
+        "chosen from now on."
     ]
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
     if beyond:

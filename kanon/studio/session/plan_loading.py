@@ -47,10 +47,9 @@ def with_plan(work: Work, plan: Plan) -> Work:
     composed = {**work.settings.composed, **plan.metrics}
     work = with_choices(work.with_parts(table, replace(settings, composed=composed), Message()))
     for column in work.table.hierarchy_columns:
-        part = plan.columns[column].hierarchy
-        work = with_choice(
-            work, column, _choice(column, part, work.table.complete_records.counted(column))
-        )
+        values = work.table.complete_records.counted(column)
+        choice = _choice(column, plan.columns[column].hierarchy, values)
+        work = with_choice(work, column, choice)
     return work
 
 

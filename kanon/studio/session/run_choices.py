@@ -22,11 +22,8 @@ def metric_called(work: Work, name: str) -> Metric:
 def counted_records(
     work: Work, metric: Metric, trees: Mapping[str, Hierarchy]
 ) -> tuple[np.ndarray, ...] | None:
-    """The records at each node or below it, per column, for a metric that counts records.
-
-    None for any other, since hierarchies can be large.
-    """
-    if not metric.counts_records:
+    """The records at each node or below it, per column, for a metric that counts records."""
+    if not metric.counts_records:  # hierarchies can be large
         return None
     counts = ((tree, work.table.choices[column].counts) for column, tree in trees.items())
     return tuple(
@@ -53,18 +50,14 @@ def undecided_columns(work: Work) -> list[str]:
 
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
     chosen = {**work.settings.options.get(algorithm, {}), name: value}
-    return work.with_parts(
-        replace(work.settings, options={**work.settings.options, algorithm: chosen}), Message()
-    )
+    options = {**work.settings.options, algorithm: chosen}
+    return work.with_parts(replace(work.settings, options=options), Message())
 
 
 def usable_metrics(work: Work) -> list[str]:
     """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
-    trees = [
-        work.table.choices[name].tree
-        for name in work.table.quasi_identifiers
-        if name in work.table.choices
-    ]
+    choices = work.table.choices
+    trees = [choices[name].tree for name in work.table.quasi_identifiers if name in choices]
     drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
     return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if drawn else [])]
 

@@ -29,13 +29,9 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
         if (choice := work.table.choices.get(column)) is None or choice.plan is None
     ]
     if unfit:
+        have = "has" if len(unfit) == 1 else "have"
         raise PlanError(
-            one_or_many(
-                len(unfit),
-                "{columns} has no usable hierarchy yet; see the page Hierarchies.",
-                "{columns} have no usable hierarchy yet; see the page Hierarchies.",
-                columns=listing(unfit),
-            )
+            f"{listing(unfit)} {have} no usable hierarchy yet; see the page Hierarchies."
         )
     coarsened = work.table.coarsened
     for column in work.table.coarse_columns:
@@ -105,12 +101,8 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
     settings = work.table.file.settings
     markers = settings.missing_markers
     read = {
-        "separator": settings.separator,
-        "encoding": settings.encoding,
+        **vars(settings),
         "missing_markers": None if markers is None else list(markers),
-        "sheet": settings.sheet,
-        "header": settings.header,
-        "footer": settings.footer,
         "missing": work.table.missing,
         "kinds": {column: str(kind) for column, kind in work.table.kinds.items()} or None,
     }
@@ -159,17 +151,10 @@ def suppression_used(work: Work, algorithm: str) -> float | None:
 
 
 def node_used(work: Work) -> dict[str, int] | None:
-    if work.settings.node is None or sorted(work.settings.node) != sorted(
-        work.table.quasi_identifiers
-    ):
+    node, trees = work.settings.node, work.table.trees
+    if node is None or {*node} != {*work.table.quasi_identifiers} or not {*node} <= {*trees}:
         return None
-    trees = work.table.trees
-    if any(
-        column not in trees or level >= trees[column].height
-        for column, level in work.settings.node.items()
-    ):
-        return None
-    return dict(work.settings.node)
+    return dict(node) if all(node[name] < trees[name].height for name in node) else None
 
 
 def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
@@ -181,12 +166,8 @@ def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
 
 def without_lost(work: Work) -> Work:
     """The work without models that no run meets: comparisons run over k, whatever is required."""
-    return work.with_parts(
-        replace(
-            work.settings,
-            models=tuple(one for one in work.settings.models if one not in work.models_lost),
-        )
-    )
+    models = tuple(one for one in work.settings.models if one not in work.models_lost)
+    return work.with_parts(replace(work.settings, models=models))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,9 @@ def sample_work(name: str, version: int = 0) -> Work:
     with of_our_own():
         file = read_table(content, sample.path.name)
     work = _work(file, content, sample.title, name, version)
-    work = work.with_parts(replace(work.settings, k=sample.k))
     reasons = dict.fromkeys(sample.roles, "")
-    work = work.with_parts(
-        replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
-    )
-    return with_choices(work, folder=name)
+    table = replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
+    return with_choices(work.with_parts(table, replace(work.settings, k=sample.k)), folder=name)
 
 
 def uploaded_work(
@@ -54,9 +51,8 @@ def reread(work: Work) -> Work:
     """The same file read as asked for; roles and hierarchies stay where columns do."""
     if work.table.content is None:
         return work
-    return read_again(
-        work, uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
-    )
+    again = uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
+    return read_again(work, again)
 
 
 def read_again(work: Work, again: Work) -> Work:
@@ -65,6 +61,25 @@ def read_again(work: Work, again: Work) -> Work:
     A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
     missing cells, a column may turn out to hold dates or numbers.
     """
+    old, new, kept = work.table, again.table, work.kept
+    table = replace(
+        old,
+        choices={
+            column: choice
+            for column, choice in old.choices.items()
+            if not as_started(choice, column, old.kinds.get(column))
+        },
+        file=new.file,
+        digest=new.digest,
+        roles={column: old.roles.get(column, role) for column, role in new.roles.items()},
+        reasons={column: old.reasons.get(column, why) for column, why in new.reasons.items()},
+        undecided=frozenset(
+            column
+            for column in new.roles
+            if column in (old if column in old.roles else new).undecided
+        ),
+        imports=(),
+    )
     return with_choices(
         replace(
             work,
@@ -73,35 +88,8 @@ def read_again(work: Work, again: Work) -> Work:
             findings=Findings(),
             made_with={},
             views=work.views_read_again,
-            table=replace(
-                work.table,
-                choices={
-                    column: choice
-                    for column, choice in work.table.choices.items()
-                    if not as_started(choice, column, work.table.kinds.get(column))
-                },
-                file=again.table.file,
-                digest=again.table.digest,
-                roles={
-                    column: work.table.roles.get(column, role)
-                    for column, role in again.table.roles.items()
-                },
-                reasons={
-                    column: work.table.reasons.get(column, reason)
-                    for column, reason in again.table.reasons.items()
-                },
-                undecided=frozenset(
-                    column
-                    for column in again.table.roles
-                    if column in (work if column in work.table.roles else again).table.undecided
-                ),
-                imports=(),
-            ),
-            kept=replace(
-                work.kept,
-                handed=work.kept.handed if again.table.digest == work.table.digest else (),
-                made=work.kept.made if again.table.digest == work.table.digest else [],
-            ),
+            table=table,
+            kept=kept if new.digest == old.digest else replace(kept, handed=(), made=[]),
             message=replace(work.message, problem=again.message.problem),
         )
     )
@@ -120,17 +108,8 @@ def _adult_work(file: TableFile, version: int) -> Work:
     work = _work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, "As the papers.")
-    return with_choices(
-        work.with_parts(
-            replace(
-                work.table,
-                roles=roles,
-                reasons=reasons,
-                undecided=frozenset(),
-                missing="drop-records",
-            )
-        )
-    )
+    table = replace(work.table, roles=roles, reasons=reasons, undecided=frozenset())
+    return with_choices(work.with_parts(replace(table, missing="drop-records")))
 
 
 def _checked(work: Work) -> Work:

@@ -15,10 +15,7 @@ from kanon.sources.opening import OpenedTable
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
 from kanon.sources.tables import Table
-from kanon.studio.session.choices import (
-    FileReview,
-    HierarchyChoice,
-)
+from kanon.studio.session.choices import FileReview, HierarchyChoice
 from kanon.studio.session.parts import SessionPart
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000

@@ -85,11 +85,8 @@ class Work:
     @property
     def models_lost(self) -> list[SensitiveModel]:
         """The models about columns that are not sensitive any more: no run meets them."""
-        return [
-            model
-            for model in self.settings.models
-            if model.column not in self.table.sensitive_columns
-        ]
+        known = self.table.sensitive_columns
+        return [model for model in self.settings.models if model.column not in known]
 
     @property
     def looked_at(self) -> str | None:
@@ -194,46 +191,25 @@ class Calculation(Protocol):
     """A :class:`kanon.studio.jobs.job.Job`, as far as a session and pages look at it."""
 
     @property
-    def state(self) -> str:
-        """Where it stands."""
-
+    def state(self) -> str: ...
     @property
-    def finished(self) -> bool:
-        """Whether it has ended."""
-
+    def finished(self) -> bool: ...
     @property
-    def progress(self) -> float:
-        """The share that is done."""
-
+    def progress(self) -> float: ...
     @property
-    def text(self) -> str:
-        """What it does now."""
-
+    def text(self) -> str: ...
     @property
-    def result(self) -> object:
-        """What came out."""
-
+    def result(self) -> object: ...
     @property
-    def parts(self) -> tuple[object, ...]:
-        """What was found so far."""
-
+    def parts(self) -> tuple[object, ...]: ...
     @property
-    def error(self) -> str | None:
-        """What went wrong."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended, at most so many seconds; whether it has."""
-
+    def error(self) -> str | None: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
     @property
-    def seconds(self) -> float:
-        """How long it has taken."""
-
+    def seconds(self) -> float: ...
     @property
-    def remaining(self) -> float | None:
-        """How long it may still take."""
-
-    def cancel(self) -> None:
-        """End it."""
+    def remaining(self) -> float | None: ...
+    def cancel(self) -> None: ...
 
 
 def cancelled_run(work: Work) -> Work:

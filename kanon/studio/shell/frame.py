@@ -1,6 +1,5 @@
 """The frame of every page: its question, what one is working on, and what went wrong."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.algorithms.catalogue import FAMILIES, algorithm_named, algorithms, short_title, uses
-from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.formatting import counted, thin
 from kanon.base.sentences import records_said
 from kanon.errors import listing
 from kanon.sources.stored import StoredTable
@@ -62,7 +61,7 @@ _STYLE = """<style>
     color: light-dark(#FFFFFF, #14181D) !important;
 }
 [data-testid="stFileChip"][aria-invalid="true"]::after {
-    content: TOO LARGE;
+    content: "This file is larger than allowed and was not loaded.";
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
 }
 @media (max-width: 1024px) {
@@ -71,10 +70,7 @@ _STYLE = """<style>
     [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
     [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
 }
-</style>""".replace(
-    "TOO LARGE",
-    json.dumps("This file is larger than allowed and was not loaded.", ensure_ascii=False),
-)
+</style>"""
 
 
 def head(question: str, aloud: bool = False, line: bool = True) -> Work:
@@ -122,14 +118,9 @@ def unready(work: Work) -> None:
     unfit = [name for name in work.table.quasi_identifiers if work.table.choices[name].plan is None]
     if unfit:
         with st.container(horizontal=True, vertical_alignment="center"):
+            have = "has" if len(unfit) == 1 else "have"
             st.warning(
-                one_or_many(
-                    len(unfit),
-                    "{columns} has no usable hierarchy yet.",
-                    "{columns} have no usable hierarchy yet.",
-                    columns=plain(listing(unfit)),
-                ),
-                icon=":material/error:",
+                f"{plain(listing(unfit))} {have} no usable hierarchy yet.", icon=":material/error:"
             )
             st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
 
@@ -139,10 +130,8 @@ def counting(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
             plain(problem)
-            or (
-                "How many different combinations of values the quasi-identifiers have is being "
-                "counted; whether they come here depends on that."
-            )
+            or "How many different combinations of values the quasi-identifiers have is being "
+            "counted; whether they come here depends on that."
         )
         if problem:
             st.button(
@@ -259,11 +248,7 @@ def _line(work: Work) -> None:
     elif work.table.person is not None:
         about.append("k cannot count persons yet")
     if work.settings.models:
-        about.append(
-            one_or_many(
-                len(work.settings.models), "k and {count} more model", "k and {count} more models"
-            )
-        )
+        about.append(f"k and {counted(len(work.settings.models), 'more model')}")
     weights = {
         name: weight
         for name, weight in work.settings.attribute_weights.items()
@@ -273,23 +258,15 @@ def _line(work: Work) -> None:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
         about.append(f"counts: {plain(listed)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
-        with closing_popover(
-            f"Table: {plain(shortened(work.table.title))}",
-            f"frame-table-{work.version}",
-            type="tertiary",
-        ):
-            names = list(SAMPLES)
+        title = f"Table: {plain(shortened(work.table.title))}"
+        with closing_popover(title, f"frame-table-{work.version}", type="tertiary"):
+            chosen = work.table.origin if work.table.origin in SAMPLES else None
             st.selectbox(
                 "Work on a sample",
-                names,
+                list(SAMPLES),
                 index=None,
                 placeholder="Choose a sample",
-                **bound(
-                    "frame-sample",
-                    work.table.origin if work.table.origin in names else None,
-                    _take_sample,
-                    keep=True,
-                ),
+                **bound("frame-sample", chosen, _take_sample, keep=True),
                 format_func=lambda name: SAMPLES[name].title,
             )
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
@@ -304,20 +281,12 @@ def _line(work: Work) -> None:
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
         _guided(work)
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
-            most = max(2, work.table.records.n_records)
+            most, k = max(2, work.table.records.n_records), work.settings.k
             st.number_input(
-                "k, records per class at least"
-                if work.table.person is None
-                else "k, persons per class at least",
+                f"k, {'records' if work.table.person is None else 'persons'} per class at least",
                 min_value=2,
                 max_value=most,
-                **bound(
-                    f"frame-k-{work.settings.k}",
-                    min(work.settings.k, most),
-                    "k",
-                    into=RunSettings,
-                    read=int,
-                ),
+                **bound(f"frame-k-{k}", min(k, most), "k", into=RunSettings, read=int),
             )
 
 

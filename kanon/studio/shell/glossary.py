@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import counted
 from kanon.studio.session.text import plain
 from kanon.teaching.glossary import Term, glossary, looked_up
 
@@ -18,11 +18,7 @@ def glossary_control() -> None:
 @st.fragment  # what is looked up draws nothing of the page again
 def _control() -> None:
     place = st.popover(
-        "Glossary",
-        icon=":material/menu_book:",
-        width="stretch",
-        key="glossary",
-        on_change="rerun",
+        "Glossary", icon=":material/menu_book:", width="stretch", key="glossary", on_change="rerun"
     )
     if place.open:
         with place:
@@ -46,13 +42,7 @@ def _look_up() -> None:
         for term in found[:_SHOWN]:
             st.markdown(_said(term))
         if len(found) > _SHOWN:
-            st.caption(
-                one_or_many(
-                    len(found) - _SHOWN,
-                    "And {count} more word: type more of it.",
-                    "And {count} more words: type more of it.",
-                )
-            )
+            st.caption(f"And {counted(len(found) - _SHOWN, 'more word')}: type more of it.")
 
 
 def _said(term: Term) -> str:

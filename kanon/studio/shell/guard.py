@@ -88,14 +88,11 @@ class Guard:
         asked = Headers(scope=scope)
         origin = asked.get("origin")
         secure = scope["scheme"] in ("https", "wss")
-        if is_own(origin, asked.get("host"), secure) or origin in _allowed():
+        known = config.get_option("server.corsAllowedOrigins")
+        if is_own(origin, asked.get("host"), secure) or origin in known:
             await self.app(scope, receive, answer)
         elif scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
         else:
             refused = PlainTextResponse("A page from elsewhere may not ask.", 403)
             await refused(scope, receive, answer)
-
-
-def _allowed() -> list[str]:
-    return list(config.get_option("server.corsAllowedOrigins"))

@@ -8,7 +8,7 @@ from typing import Any
 from streamlit import error_util, net_util
 from streamlit.elements import exception
 
-from kanon.errors import TRACEBACK, SettingsError, withheld
+from kanon.errors import TRACEBACK, withheld
 
 FAILED = (
     "This page has failed by a mistake of kanon's own. What you have chosen and typed is kept. "
@@ -31,18 +31,11 @@ def keep_quiet() -> None:
     net_util.get_external_ip = lambda: None
     if os.environ.get(TRACEBACK):
         return
-    vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=_failed())
+    vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=FAILED)
     vars(error_util).update(_print_rich_exception=_not_at_length)
     logging.setLogRecordFactory(_record)
     if threading.excepthook is threading.__excepthook__:  # nobody else looks at it
         threading.excepthook = _in_a_thread
-
-
-def _failed() -> str:
-    try:
-        return FAILED
-    except SettingsError:  # said in the place of all pages
-        return FAILED
 
 
 def _record(*given: Any, **named: Any) -> logging.LogRecord:

@@ -32,10 +32,6 @@ from kanon.studio.session.work import Work
 _FORMAT = 1
 
 
-_TREES = ("drawn", "imported")
-"""What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
-
-
 def check_savable(work: Work) -> dict[str, Any]:
     """Check that what would be saved could be opened again; returns its settings."""
     content = plan_content(work, trees=False)
@@ -116,9 +112,8 @@ def opened_project(work: Work, content: bytes, again: Work | None = None) -> Wor
     kept: list[NamedConfiguration] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
-    work = work.with_parts(
-        replace(work.table, levels=_levels(given.get("levels", {})))
-    )  # earlier files have none
+    levels = _levels(given.get("levels", {}))  # earlier files have none
+    work = work.with_parts(replace(work.table, levels=levels))
     opened = _with_choices_of(with_choices(work), given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     reports = _reports(given.get("reports", []))
@@ -143,11 +138,8 @@ def _given(content: bytes) -> dict[str, Any]:
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
     for key, kind in parts.items():
         if not isinstance(given.get(key), kind):
-            raise PlanError(
-                f"The project file: the key {key} has to be an object."
-                if kind is dict
-                else f"The project file: the key {key} has to be a list."
-            )
+            called = "an object" if kind is dict else "a list"
+            raise PlanError(f"The project file: the key {key} has to be {called}.")
     return given
 
 
@@ -228,9 +220,8 @@ def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
         if column not in work.table.roles:
             continue  # of a column that has no role in the plan either
         builder, typed = _typed(column, part)
-        choices[column] = choose(
-            builder, typed, column, work.table.complete_records.counted(column)
-        )
+        values = work.table.complete_records.counted(column)
+        choices[column] = choose(builder, typed, column, values)
         histories[column] = History(version=work.table.history(column).version + 1)
     return work.with_parts(replace(work.table, choices=choices, histories=histories))
 
@@ -246,7 +237,8 @@ def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     ):
         raise PlanError(f"{where} has fields that its builder does not know.")
     typed: dict[str, Any] = dict(texts)
-    trees = {name: _tree(part[name], where) for name in _TREES if name in part}
+    # What a choice may hold beside texts: a tree that was drawn, and one that stood in a file.
+    trees = {name: _tree(part[name], where) for name in ("drawn", "imported") if name in part}
     if part["builder"] == "drawn" and "drawn" not in trees:
         raise PlanError(f"{where} was drawn, and its nodes are missing.")
     if "drawn" in trees:
@@ -288,12 +280,8 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
     if wanted is not None and work.table.content is not None:
         asked = work.with_parts(replace(work.table, asked=wanted))
         work = reread(asked) if again is None else read_again(asked, again)
-    missing = [
-        name
-        for name, column in plan.columns.items()
-        if name not in work.table.roles
-        and column.role is not Role.IDENTIFIER  # which no release has
-    ]
+    needed = (name for name, part in plan.columns.items() if part.role is not Role.IDENTIFIER)
+    missing = [name for name in needed if name not in work.table.roles]
     if missing:
         raise PlanError(
             f"The project is about {listing(missing)}, which this table lacks: load the table "

@@ -109,20 +109,11 @@ def _refused(work: Work, sentence: str) -> Work:
 
 
 def _forget() -> None:
-    kept = (
-        (
-            "Your table, hierarchies, runs and what you could download are in the memory of the "
-            f"machine that runs kanon, and stay {desks().lasting} after this page is closed."
-        )
-        if desks().seconds
-        else (
-            "Your table, hierarchies, runs and what you could download are in the memory of the "
-            "machine that runs kanon, and go when this page is closed."
-        )
+    then = f"stay {desks().lasting} after" if desks().seconds else "go when"
+    st.write(
+        "Your table, hierarchies, runs and what you could download are in the memory of the "
+        f"machine that runs kanon, and {then} this page is closed. Forgetting wipes them now, in "
+        "this tab and in closed ones; it cannot be undone. Another open tab forgets by its own "
+        "button, and files that you saved stay where they are."
     )
-    forgetting = (
-        "Forgetting wipes them now, in this tab and in closed ones; it cannot be undone. Another "
-        "open tab forgets by its own button, and files that you saved stay where they are."
-    )
-    st.write(f"{kept} {forgetting}")
     st.button("Forget now", on_click=state.forget_everything, type="primary")

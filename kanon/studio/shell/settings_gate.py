@@ -5,8 +5,6 @@ import streamlit as st
 from kanon.errors import SettingsError
 from kanon.settings import settings
 
-_TITLE = "Settings"
-
 
 def settled() -> bool:
     """Whether the settings are known; if not, what is wrong is said on every page."""
@@ -24,6 +22,6 @@ def settled() -> bool:
 
         set_up_page()
         # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-        st.navigation([st.Page(said, title=_TITLE, default=True)], position="hidden").run()
+        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
         return False
     return True

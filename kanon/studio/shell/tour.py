@@ -32,28 +32,20 @@ STEPS = (
         (
             (
                 ".st-key-alteration-curve",
-                (
-                    "In the released table every record looks like at least k − 1 others in the "
-                    "columns that could single somebody out. This curve says how much detail "
-                    "that costs for every k at once. Move the slider below it: the picture, the "
-                    "numbers and the table follow."
-                ),
+                "In the released table every record looks like at least k − 1 others in the "
+                "columns that could single somebody out. This curve says how much detail "
+                "that costs for every k at once. Move the slider below it: the picture, the "
+                "numbers and the table follow.",
             ),
             (
                 ".st-key-after",
-                (
-                    "In this table every record looks like at least k − 1 others in the columns "
-                    "that could single somebody out. The numbers above it say how much detail "
-                    "that costs."
-                ),
+                "In this table every record looks like at least k − 1 others in the columns that "
+                "could single somebody out. The numbers above it say how much detail that costs.",
             ),
             (
                 ".st-key-run",
-                (
-                    "Press Anonymise: every record will look like at least k − 1 others in the "
-                    "columns that could single somebody out, and numbers say how much detail "
-                    "that costs."
-                ),
+                "Press Anonymise: every record will look like at least k − 1 others in the columns "
+                "that could single somebody out, and numbers say how much detail that costs.",
             ),
         ),
     ),
@@ -63,11 +55,9 @@ STEPS = (
         (
             (
                 "[class*='st-key-role-']",
-                (
-                    "Each column has a role. An identifier never leaves; quasi-identifiers are "
-                    "what others may know, so they are blurred; a sensitive column is what must "
-                    "not come out. Change a role: the numbers of how exposed the table is follow."
-                ),
+                "Each column has a role. An identifier never leaves; quasi-identifiers are "
+                "what others may know, so they are blurred; a sensitive column is what must "
+                "not come out. Change a role: the numbers of how exposed the table is follow.",
             ),
         ),
     ),
@@ -77,18 +67,13 @@ STEPS = (
         (
             (
                 ".st-key-tree-editor",
-                (
-                    "A tree says what a value may become: the higher, the less it says. Drag a "
-                    "value to another group, or select some and press g to group them; Undo "
-                    "takes it back."
-                ),
+                "A tree says what a value may become: the higher, the less it says. Drag a value "
+                "to another group, or select some and press g to group them; Undo takes it back.",
             ),
             (
                 "[data-testid=stDataFrame]",
-                (
-                    "The tree as a table says what a value may become: the higher, the less it "
-                    "says. Type over a group to move a value; Undo takes it back."
-                ),
+                "The tree as a table says what a value may become: the higher, the less it "
+                "says. Type over a group to move a value; Undo takes it back.",
             ),
         ),
     ),
@@ -98,18 +83,13 @@ STEPS = (
         (
             (
                 ".st-key-compared",
-                (
-                    "Several metrics, strategies or algorithms at every k. One cursor goes "
-                    "through all pictures; the table below them says which is best, and where it "
-                    "is undecided."
-                ),
+                "Several metrics, strategies or algorithms at every k. One cursor goes through all "
+                "pictures; the table below them says which is best, and where it is undecided.",
             ),
             (
                 ".st-key-compare",
-                (
-                    "Press Compare: several metrics, strategies or algorithms run, and all of "
-                    "them are shown at every k."
-                ),
+                "Press Compare: several metrics, strategies or algorithms run, and all of "
+                "them are shown at every k.",
             ),
         ),
     ),
@@ -119,11 +99,9 @@ STEPS = (
         (
             (
                 "[class*='st-key-privacy-known-']",
-                (
-                    "Many alike are not enough: where all of them share one illness, it is known "
-                    "of each. Pick what an attacker knows, and see who fits and what follows. "
-                    "Also require, on the page Anonymise, adds what prevents it."
-                ),
+                "Many alike are not enough: where all of them share one illness, it is known "
+                "of each. Pick what an attacker knows, and see who fits and what follows. "
+                "Also require, on the page Anonymise, adds what prevents it.",
             ),
             (
                 ".st-key-privacy-run",

@@ -6,21 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import kanon.studio.jobs.comparison as module
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import TIE_SEEDS, before_and_after
 from kanon.experiments.sweep import solve_sweep, sweep
 from kanon.metrics import PUBLISHED
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
+from kanon.studio.jobs import configurations
 from kanon.studio.jobs.comparison import as_compared, lacking, made_of, outlook, planned
-from kanon.studio.jobs.configurations import (
-    compared_strategies,
-    incomparable,
-    strategies_offered,
-    wanted_lines,
-    yardsticks,
-)
+from kanon.studio.jobs.configurations import incomparable, wanted_lines, yardsticks
 from kanon.studio.metrics.composed_metrics import with_composed, without_composed
 from kanon.studio.session.hierarchy_choices import undone, with_builder, with_missing, with_role
 from kanon.studio.session.named_configurations import (
@@ -38,8 +32,6 @@ from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
 from support.works import with_fields
-
-MODULE = module
 
 
 @pytest.fixture
@@ -129,7 +121,7 @@ def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
 
 
 def test_the_oldest_runs_are_forgotten(work, monkeypatch):
-    monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
+    monkeypatch.setattr("kanon.studio.jobs.comparison._MOST_RUNS", 3)
     done, _ = run(work)
     done, _ = run(with_fields(done, compared=("ncp", "total", "wllm")))
     assert len(done.findings.runs) == 3 and outlook(done).lacking == 0
@@ -139,15 +131,14 @@ def test_the_oldest_runs_are_forgotten(work, monkeypatch):
 
 
 def test_strategies_need_gaa_and_most_a_sensitive_column(work):
-    assert strategies_offered(work)[:2] == ["s1", "s2"]
+    offered, compared = configurations.strategies_offered, configurations.compared_strategies
+    assert offered(work)[:2] == ["s1", "s2"]
     chosen = with_fields(work, strategies=("s3", "t"))
-    assert compared_strategies(chosen) == ["s3", "t"]
+    assert compared(chosen) == ["s3", "t"]
     bare = with_role(chosen, "disease", Role.INSENSITIVE)
-    assert strategies_offered(bare) == ["s1", "k"] and compared_strategies(bare) == ["s1"]
-    assert compared_strategies(with_fields(work, algorithm="gaa-small", strategies=("s2",))) == [
-        "s1"
-    ]
-    assert compared_strategies(with_fields(work, strategies=())) == [], "that is a choice too"
+    assert offered(bare) == ["s1", "k"] and compared(bare) == ["s1"]
+    assert compared(with_fields(work, algorithm="gaa-small", strategies=("s2",))) == ["s1"]
+    assert compared(with_fields(work, strategies=())) == [], "that is a choice too"
 
 
 def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
@@ -161,14 +152,8 @@ def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
 
 
 def test_algorithms_are_lines_with_their_own_choices(work):
-    several = with_fields(
-        work,
-        compared=("ncp", "llm"),
-        algorithms=("gaa", "datafly", "k-member", "optimal"),
-        suppression=0.1,
-        seed=4,
-        tie_seed=9,
-    )
+    algorithms = ("gaa", "datafly", "k-member", "optimal")
+    several = with_fields(work, algorithms=algorithms, suppression=0.1, seed=4, tie_seed=9)
     lines = wanted_lines(several)
     assert [line.title for line in lines] == [
         *("NCP · GAA", "LLM · GAA", "Datafly", "NCP · Bounded search", "LLM · Bounded search"),
@@ -199,19 +184,15 @@ def test_what_is_kept_stays_as_it_is(work):
     changed, made = run(with_fields(changed, yardstick=None))
     assert made == 2, "the kept one is as it was"
     after = outlook(changed).comparison
-    assert (
-        after.at("mean_alteration", after.ks)[2].tolist()
-        == before.at("mean_alteration", before.ks)[0].tolist()
-    )
+    now, then = (one.at("mean_alteration", one.ks) for one in (after, before))
+    assert now[2].tolist() == then[0].tolist()
     assert after.lines[2].kept and not after.lines[0].kept
     assert len({line.name for line in after.lines}) == 3
     assert before_and_after(before, after, 2).index.tolist() == ["ncp", "llm"]
     less = with_fields(changed, compared=(), metric="total")
     assert titles(less) == ["★ before"] and outlook(less).lacking == 0
-    hidden = with_fields(
-        changed, pinned=tuple(replace(one, shown=False) for one in changed.kept.pinned)
-    )
-    assert titles(hidden) == ["NCP", "LLM"]
+    unseen = tuple(replace(one, shown=False) for one in changed.kept.pinned)
+    assert titles(with_fields(changed, pinned=unseen)) == ["NCP", "LLM"]
 
 
 def test_different_hierarchies_are_measured_by_one_yardstick(work):
@@ -222,9 +203,8 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
     assert now.yardstick is None and dict(old.measured_by) == changed.table.trees
     (now, _, old) = wanted_lines(with_fields(changed, yardstick="before"))
     assert old.yardstick is None and now.measured_by["age"] == work.table.trees["age"]
-    assert all(
-        line.yardstick is None for line in wanted_lines(with_fields(changed, yardstick=None))
-    )
+    own = wanted_lines(with_fields(changed, yardstick=None))
+    assert all(line.yardstick is None for line in own)
     other = with_role(changed, "sex", Role.INSENSITIVE)
     assert yardsticks(other) == [], "it measures sex, which nothing else does"
 
@@ -269,9 +249,7 @@ def test_a_model_that_lost_its_column_does_not_stop_a_comparison(work):
     done, made = run(lost)
     assert made == 2 and outlook(done).comparison is not None
     (first, *_) = wanted_lines(asked)
-    assert first.plan.models[-1] == asked.settings.models[0], (
-        "what can be met is kept with the line"
-    )
+    assert first.plan.models[-1] == asked.settings.models[0], "what can be met is kept"
 
 
 def drawn_as(work, metric):
@@ -302,10 +280,8 @@ def test_names_of_what_is_kept(work):
             kept(one, 1, title)
     two = with_fields(kept(one, 1, "other"), yardstick="other")
     new = renamed(two, "other", "third")
-    assert [each.title for each in new.kept.pinned] == [
-        "my line",
-        "third",
-    ] and new.kept.yardstick == "third"
+    assert [each.title for each in new.kept.pinned] == ["my line", "third"]
+    assert new.kept.yardstick == "third"
     with pytest.raises(PlanError, match="taken"):
         renamed(two, "other", "my line")
     assert renamed(two, "other", "Other").kept.pinned[1].title == "Other", "its own name is free"
@@ -383,6 +359,8 @@ def test_another_table_keeps_what_fits(work):
     assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
     assert "does not fit" in incomparable(other, other.kept.pinned[0])
+    with pytest.raises(KanonError, match="no column"):
+        used(other, "before")
     assert "★" not in "".join(titles(other))
     back = carried(other, sample_work("hospital", version=3))
     assert back.kept.pinned[0].fits and titles(back)[-1] == "★ before"
@@ -414,17 +392,16 @@ def test_a_plan_that_is_used_sets_everything(work):
     assert done.table.choices["age"].builder == "intervals", "as if it had been typed"
 
 
-@pytest.mark.parametrize("algorithm", ["datafly", "mondrian", "levels", "optimal"])
-@pytest.mark.parametrize("name", ["hospital", "census"])
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [*(("hospital", one) for one in ("datafly", "mondrian", "levels", "optimal")),
+     ("census", "levels")],
+)  # fmt: skip
 def test_a_plan_survives_being_used(name, algorithm):
     first = sample_work(name)
-    asked = with_fields(
-        first,
-        algorithm=algorithm,
-        node=dict.fromkeys(first.table.quasi_identifiers, 1),
-        models=tuple(DistinctLDiversity(2, column) for column in first.table.sensitive_columns),
-    )
-    wanted = plan_of(asked)
+    node = dict.fromkeys(first.table.quasi_identifiers, 1)
+    models = tuple(DistinctLDiversity(2, column) for column in first.table.sensitive_columns)
+    wanted = plan_of(with_fields(first, algorithm=algorithm, node=node, models=models))
     assert plan_of(with_plan(sample_work(name), wanted)) == wanted
 
 
@@ -449,9 +426,3 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert again.kept.pinned[0].findings == tuple(
         found for found in moved.kept.pinned[0].findings if found.kind != "new-categories"
     )
-
-
-def test_a_plan_for_other_columns_is_not_used(work):
-    moved = carried(kept(work), sample_work("census", version=2))
-    with pytest.raises(KanonError, match="no column"):
-        used(moved, "before")

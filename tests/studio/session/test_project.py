@@ -39,18 +39,11 @@ def chosen():
     found = with_tree_drawn(found, "zip", tree)
     found = with_missing(found, "as-value")
     found = with_fields(
-        found,
-        k=3,
-        metric="wllm",
-        strategy="s4",
-        tie_seed=7,
-        suppression=None,
-        attribute_weights={"zip": 2.0},
-        models=(DistinctLDiversity(column="disease", l=2),),
-        compared=("nllm", "ncp"),
-        strategies=("s1", "s2"),
+        found, k=3, metric="wllm", strategy="s4", tie_seed=7, suppression=None,
+        attribute_weights={"zip": 2.0}, models=(DistinctLDiversity(column="disease", l=2),),
+        compared=("nllm", "ncp"), strategies=("s1", "s2"),
         composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
-    )
+    )  # fmt: skip
     kept = with_fields(found, models=())
     return imported(found, plan_of(kept).to_json().encode(), "before")
 
@@ -133,9 +126,8 @@ def test_next_months_table_is_told_what_its_hierarchies_lack():
     tree = people().table.choices["zip"].tree
     before = with_tree_drawn(people(), "zip", tree)
     later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]])
-    after = opened_project(
-        people(later.to_csv(index=False).encode()), saved_project(before).encode()
-    )
+    table = people(later.to_csv(index=False).encode())
+    after = opened_project(table, saved_project(before).encode())
     assert "99999" in after.table.choices["zip"].problem
     assert after.table.choices["zip"].tree == tree, "as it was drawn, to be completed"
 
@@ -148,9 +140,8 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     """No release has that column; what the table cannot do without is still asked for."""
     project = saved_project(people()).encode()
     assert people().table.roles["name"] is Role.IDENTIFIER
-    after = opened_project(
-        people(PEOPLE.drop(columns="name").to_csv(index=False).encode()), project
-    )
+    nameless = people(PEOPLE.drop(columns="name").to_csv(index=False).encode())
+    after = opened_project(nameless, project)
     assert "The table lacks 'name', which no release has." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
@@ -251,10 +242,9 @@ def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
 
 
 def test_two_kept_plans_of_one_name_are_refused():
-    content = json.loads(saved())
-    content["kept"] *= 2
+    twice = changed({"kept": 2 * json.loads(saved())["kept"]})
     with pytest.raises(KanonError, match=r"entry 2 of kept: The name 'before' is taken"):
-        opened_project(people(), json.dumps(content).encode())
+        opened_project(people(), twice)
 
 
 # --- on the page ----------------------------------------------------------------------------
@@ -272,18 +262,13 @@ def test_a_project_is_opened(start):
     assert any("The project was opened on this table" in one.value for one in at.info)
 
 
-def test_a_wrong_project_loses_nothing(start):
+def test_a_wrong_project_loses_nothing_and_is_told_of_on_its_page(start):
     at = start(sample="hospital")
     before = work(at)
-    give(at, "wrong.json", b"{}")
-    assert any("This is no project file of kanon" in one for one in problems(at))
+    (said,) = {*problems(give(at, "wrong.json", b"{}"))}
+    assert "This is no project file of kanon" in said
     same = ("file", "roles", "choices", "k", "result")
     assert all(value_of(work(at), name) is value_of(before, name) for name in same)
-
-
-def test_what_was_said_of_a_wrong_project_stays_on_its_page(start):
-    at = give(start(sample="hospital"), "wrong.json", b"{}")
-    (said,) = {*problems(at)}
     assert said in problems(go(at)), "drawn again, it is still said"
     assert problems(go(at, HIERARCHIES)) == [] and problems(go(at, ANONYMISE)) == []
 

@@ -32,11 +32,6 @@ def port(tmp_path_factory):
 
 
 def ask(port, method, path, body=None, **headers):
-    """The status of an answer, and what it says."""
-    return ask_at_length(port, method, path, body, **headers)[:2]
-
-
-def ask_at_length(port, method, path, body=None, **headers):
     """The status of an answer, what it says, and its headers."""
     connection = http.client.HTTPConnection(HERE[0], port, timeout=20)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -75,17 +70,12 @@ def test_no_page_of_another_site_gets_in(port):
 
 def test_no_page_of_another_program_of_this_machine_gets_in(port):
     """Its host is the same, its port is not."""
-    others = [
-        f"http://{HERE[0]}:{port - 1}",
-        f"http://{HERE[0]}",
-        f"http://localhost:{port}",
-        "null",
-    ]
-    for origin in others:
+    here = f"http://{HERE[0]}"
+    for origin in (f"{here}:{port - 1}", here, f"http://localhost:{port}", "null"):
         assert connect(port, Origin=origin) == 403
         for path in ("/", "/_stcore/health", "/media/0123456789abcdef0123456789abcdef.csv"):
             assert ask(port, "GET", path, Origin=origin)[0] == 403
-    assert ask(port, "GET", "/_stcore/health", Origin=f"http://{HERE[0]}:{port}")[0] == 200
+    assert ask(port, "GET", "/_stcore/health", Origin=f"{here}:{port}")[0] == 200
 
 
 @pytest.mark.nightly
@@ -113,11 +103,10 @@ def test_every_answer_says_what_a_browser_may_do_with_it(port):
         "//x",
     ):
         for headers in ({}, asked):
-            said = ask_at_length(port, "GET", path, **headers)[2]
+            said = ask(port, "GET", path, **headers)[2]
             policy = said["Content-Security-Policy"].split("; ")
-            assert {"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"} <= {
-                *policy
-            }
+            asked_for = {"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"}
+            assert asked_for <= {*policy}
             scripts = next(one for one in policy if one.startswith("script-src")).split()
             assert "'unsafe-inline'" not in scripts and "'unsafe-eval'" not in scripts
             assert "http" not in said["Content-Security-Policy"] and "*" not in scripts
@@ -141,7 +130,7 @@ def test_no_other_site_uploads(port):
 
 
 def test_no_page_around_it_may_steer_it(port):
-    status, told = ask(port, "GET", "/_stcore/host-config")
+    status, told, _ = ask(port, "GET", "/_stcore/host-config")
     assert status == 200 and json.loads(told)["allowedOrigins"] == []
 
 

@@ -1,7 +1,5 @@
 """The stops of the guided tour; the tour itself is taken in tests/browser/test_look.py."""
 
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import begun_since
 from kanon.studio.shell.tour import STEPS
 from support.dashboard import APP, DATA, with_people, work
 from support.works import with_fields
@@ -18,9 +16,3 @@ def test_the_tour_goes_on_with_another_table(start):
     at.session_state["kanon-work"] = with_fields(work(at), tour=2)
     with_people(at)
     assert work(at).table.title == "people.csv" and work(at).shared.tour == 2
-
-
-def test_who_only_looks_around_has_begun_nothing():
-    first = sample_work("hospital")
-    assert not begun_since(first, with_fields(first, tour=1))
-    assert begun_since(first, with_fields(first, k=4))
