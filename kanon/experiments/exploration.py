@@ -1,7 +1,4 @@
-"""The lattice of a task, looked at as a whole: what each node amounts to, and how searches walk it.
-
-For the picture of the lattice: an algorithm returns one node; here is what lies around it.
-"""
+"""The lattice of a task as a whole: what each node amounts to, and how searches walk it."""
 
 from __future__ import annotations
 
@@ -273,17 +270,7 @@ def outline(task: Task) -> Exploration:
 
 
 def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
-    """What some nodes of a task's lattice amount to.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = suppression(["a", "b"])
-    >>> classes = EquivalenceClasses(("q",), (tree,), np.array([[0], [1]]), np.array([1, 2]))
-    >>> task = Task(classes, (np.array([4, 4, 0]),), k=2)
-    >>> found = assessed(task, [(0,), (1,)])
-    >>> found.suppressed.tolist(), found.reached.tolist(), found.loss.round(1).tolist()
-    ([1, 0], [1, 3], [0.0, 100.0])
-    """
+    """What some nodes of a task's lattice amount to."""
     lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
     return _assess(lattice, sorted(set(nodes)))
 

@@ -1,8 +1,6 @@
 """What can be learnt from the releases of a plan, over k and over algorithms: for a worker process.
 
-Two questions. Of one algorithm: how well does a classifier do on releases, in each representation
-(Viton et al. 2021)? Of several: which measure of a release tells how well it can be learnt from
-(de Spoelberch)?
+After Viton et al. 2021 (representations), and de Spoelberch (which measure predicts).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,15 +1,6 @@
 """A hierarchy as an outline, to be typed: a node a line, farther in than the one above it.
 
-::
-
-    Mammal
-        Felid = 3
-            Cat = 1
-            Lion = 1
-        Dog = 4
-
-What stands after an equals sign is the weight of the edge to the node above. A name that an
-outline could not hold as it is stands in quotes, as JSON writes it.
+``Felid = 3`` has the weight 3 above it. A name that could not stand so is quoted as by JSON.
 """
 
 import json
@@ -28,11 +19,7 @@ _LINE = re.compile(r'("(?:[^"\\]|\\.)*"|[^"=][^=]*?|[^=])\s*(?:=(.*))?')
 
 
 def parse_outline(text: str) -> Hierarchy:
-    """Read an outline; blank lines count for nothing, and a tabulator for four blanks.
-
-    >>> parse_outline("*\\n  Felid\\n    Cat\\n    Lion\\n  Dog").labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
-    """
+    """Read an outline; blank lines count for nothing, and a tabulator for four blanks."""
     entries: list[tuple[str, str | None, float | None]] = []
     above: list[tuple[int, str]] = []
     at: dict[str, int] = {}

@@ -168,11 +168,7 @@ HierarchyPlan = Annotated[
 
 
 def file_of(chosen: HierarchyPlan | None) -> str | None:
-    """The file beside a plan that a hierarchy is read from, or None.
-
-    >>> file_of("zip.csv"), file_of(SuppressionPlan(build="suppression"))
-    ('zip.csv', None)
-    """
+    """The file beside a plan that a hierarchy is read from, or None."""
     if isinstance(chosen, CodesPlan):
         return chosen.ranges_file
     return chosen if isinstance(chosen, str) else None

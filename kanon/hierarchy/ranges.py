@@ -87,14 +87,7 @@ class RangedHierarchy(Hierarchy):
 
 
 def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
-    """The tree with ranges beside its nodes, which keep their numbers.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("1-3", "*", None), ("1", "1-3", None),
-    ...     ("2", "1-3", None), ("3", "1-3", None), ("4", "*", None)])
-    >>> found = with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 4]")])
-    >>> found.labels[-2:], found.level[-2:].tolist(), found.leaves_below[-2:].tolist(), found.root
-    (('[1, 2]', '[3, 4]'), [1, 2], [2, 2], 5)
-    """
+    """The tree with ranges beside its nodes, which keep their numbers."""
     if not ranges:
         return tree
     labels = (*tree.labels, *(one.label for one in ranges))
@@ -132,12 +125,6 @@ def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
 
     Numbers stand by size, dates by time, those of one size and other texts by the alphabet. Between
     a value and ``*`` there is room for ranges, so the root has level 2.
-
-    >>> tree = flat(["10", "9", "30"])
-    >>> tree.labels, tree.height
-    (('9', '10', '30', '*'), 3)
-    >>> flat(["2", "*", "1"]).labels
-    ('1', '2', '*')
     """
     leaves = [value for value in values if value != ROOT_LABEL]
     found = sizes(leaves, kind)

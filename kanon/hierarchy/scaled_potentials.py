@@ -97,14 +97,7 @@ def scaled_potentials(
     attribute_weights: Sequence[float] | None = None,
     occurring: Sequence[np.ndarray] | None = None,
 ) -> Potentials:
-    """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers.
-
-    >>> third = ExactNumbers([Fraction(1, 3), Fraction(0)], np.array([0, 0, 1]))
-    >>> half = ExactNumbers([Fraction(1, 2), Fraction(0)], np.array([0, 1]))
-    >>> exact = scaled_potentials([third, half], 10)
-    >>> exact.slack, (np.array(exact[0]) * 3 == exact[1][0] * 2).tolist()
-    (0, [True, True, False])
-    """
+    """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers."""
     weights = [1.0] * len(depths) if attribute_weights is None else list(attribute_weights)
     if not all(0 <= weight <= LARGEST_WEIGHT for weight in weights):
         raise MetricError(

@@ -131,13 +131,7 @@ _AFTER = (
 
 
 def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
-    """What a measure of a sensitive column is called in ``CURVES.csv``.
-
-    >>> privacy_column("entropy_l", "disease", ["disease"])
-    'entropy_l'
-    >>> privacy_column("entropy_l", "disease", ["disease", "salary"])
-    'entropy_l_disease'
-    """
+    """What a measure of a sensitive column is called in ``CURVES.csv``."""
     return what if len(columns) == 1 else f"{what}_{column}"
 
 

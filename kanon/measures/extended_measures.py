@@ -1,8 +1,7 @@
 """Every measure beyond the columns of ``CURVES.csv``, at the k of a comparison.
 
-A measure that is a sum over cells or classes is known at every k of a merge path (see
-:mod:`kanon.measures.running`), any other one where a release was made for it. Nothing here lists
-them: a file in the folder is enough.
+A sum over cells or classes is known at every k of a merge path (see :mod:`kanon.measures.running`),
+any other measure where a release was made for it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,11 +38,7 @@ def further_cards() -> Mapping[str, Card]:
 
 @cache
 def at_some_k() -> frozenset[str]:
-    """The further measures that are no running sums: of a merge path, known at some k alone.
-
-    >>> "query_error_percent" in at_some_k(), "precision" in at_some_k()
-    (True, False)
-    """
+    """The further measures that are no running sums: of a merge path, known at some k alone."""
     modules = parts_of(kanon.measures)
     return frozenset(
         name for name in further_cards()

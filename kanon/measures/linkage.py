@@ -114,16 +114,7 @@ class Attack:
 def matching(
     classes: EquivalenceClasses, known: Mapping[str, str], column: str | None = None
 ) -> Match:
-    """The records of a table that fit what is known of a person.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
-    >>> sizes = np.array([1, 2, 1])
-    >>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
-    >>> raised = EquivalenceClasses(("race",), (race,), np.array([[1], [2], [3]]), sizes[[2, 0, 1]])
-    >>> [matching(each, {"race": "Cat"}).records for each in (table, raised)]
-    [1, 2]
-    """
+    """The records of a table that fit what is known of a person."""
     fits = np.ones(classes.n_classes, dtype=bool)
     for place, name in zip(_places(classes, known), known, strict=True):
         tree = classes.hierarchies[place]
@@ -152,15 +143,7 @@ def linkage(
     known: Sequence[str],
     column: str | None = None,
 ) -> Linkage | None:
-    """Attack everybody in a table in turn; exact, counted on classes.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> race = suppression(["Cat", "Lion", "Dog"])
-    >>> sizes = np.array([1, 2, 1])
-    >>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
-    >>> linkage(table, table, ["race"])
-    Linkage(of='records', singled_out=0.5, matches=1.5, right=None)
-    """
+    """Attack everybody in a table in turn; exact, counted on classes."""
     if not persons.n_records:
         return None
     if persons.persons is not None:
@@ -191,10 +174,7 @@ def _persons(classes: EquivalenceClasses) -> Sensitive:
 
 
 def _fewest_persons(found: Attack) -> np.ndarray:
-    """Per person the fewest persons that match a record of theirs, at least 1; 0 if none ever does.
-
-    Shape (number of persons,), int64.
-    """
+    """Per person the fewest persons that match a record of theirs; 0 if none ever does."""
     who = _persons(found.known)
     matches = found.different[who.of_entry]
     _, number = np.unique(who.value, return_inverse=True)

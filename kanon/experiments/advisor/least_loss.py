@@ -1,9 +1,6 @@
 """Which release of a way counts for a k: the one that loses least, of those for k or a larger one.
 
-A release for a larger k is one for k too. Along a merge path more is lost the larger k is, so
-without limits that for k itself counts. But where l or t is asked for, a larger k may be the first
-to have it; and where a way merges on for other models, at each k by itself, a larger k may lose
-less.
+Where l or t is asked for, or a way merges on for other models, that need not be the one for k.
 """
 
 from collections.abc import Mapping, Sequence
