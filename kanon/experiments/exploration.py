@@ -73,8 +73,7 @@ class Assessment:
     @property
     def heights(self) -> np.ndarray:
         """The sum of the levels of each node. Shape (N,)."""
-        found: np.ndarray = self.nodes.sum(axis=1)
-        return found
+        return np.asarray(self.nodes.sum(axis=1))
 
     @cached_property
     def places(self) -> dict[Node, int]:
@@ -83,15 +82,8 @@ class Assessment:
     def only(self, nodes: Iterable[Node]) -> Assessment:
         """Some of the nodes, in canonical order."""
         chosen = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
-        return replace(
-            self,
-            nodes=self.nodes[chosen],
-            suppressed=self.suppressed[chosen],
-            classes=self.classes[chosen],
-            reached=self.reached[chosen],
-            raised=self.raised[chosen],
-            cost=self.cost[chosen],
-        )
+        arrays = ("nodes", "suppressed", "classes", "reached", "raised", "cost")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
 
 
 @dataclass(frozen=True)
@@ -192,7 +184,13 @@ def explore(progress: Progress, task: Task) -> Exploration:
     else:
         quiet = Lattice(task, limit, no_progress, thorough=True)
         found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
-        least, minimal = _searched(task, size, walking(parts - 1)), ()
+        search = walking(parts - 1)
+        least = optimal.anonymise(task, search).trace.node if size <= _SEARCHED else None
+        minimal = ()
+    tied: list[Node] = []
+    if minimal and not limit:
+        precise = Lattice(with_precision(task), 0, no_progress)
+        tied = mingen.least_distorted(precise, list(minimal))
     progress(1.0, "done")
     return replace(
         outline(task),
@@ -200,7 +198,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
         complete=complete,
         minimal=minimal,
         least=least,
-        tied=_tied(task, minimal) if minimal and not limit else (),
+        tied=tuple(tied),
         walks=walks,
     )
 
@@ -225,17 +223,10 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
         )
     explored = explore(no_progress, task)
     found = explored.assessed
-    columns = {
-        "loss": found.loss,
-        "satisfying": found.satisfying,
-        "suppressed": found.suppressed,
-        "classes": found.classes,
-        "reached": found.reached,
-    }
-    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    names = ("loss", "satisfying", "suppressed", "classes", "reached")
+    numbers = pd.DataFrame({name: getattr(found, name) for name in names}).to_dict("records")
     graph = nx.DiGraph(attributes=explored.attributes)
-    for node, numbers in zip(found.places, values, strict=True):
-        graph.add_node(node, **dict(zip(columns, numbers, strict=True)))
+    graph.add_nodes_from(zip(found.places, numbers, strict=True))
     for node in found.places:
         for place, name in enumerate(explored.attributes):
             above = (*node[:place], node[place] + 1, *node[place + 1 :])
@@ -359,17 +350,6 @@ def _least(found: Assessment) -> Node | None:
         return None
     best = places[int(found.cost[places].argmin())]
     return tuple(found.nodes[best].tolist())
-
-
-def _searched(task: Task, size: int, progress: Progress) -> Node | None:
-    if size > _SEARCHED:
-        return None
-    return optimal.anonymise(task, progress).trace.node
-
-
-def _tied(task: Task, minimal: Sequence[Node]) -> tuple[Node, ...]:
-    lattice = Lattice(with_precision(task), 0, no_progress)
-    return tuple(mingen.least_distorted(lattice, list(minimal)))
 
 
 def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:

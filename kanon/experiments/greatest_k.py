@@ -77,10 +77,7 @@ class GreatestK:
 
 
 def reverse(
-    plan: Plan,
-    table: Table | pd.DataFrame,
-    folder: Path = Path(),
-    progress: Progress = no_progress,
+    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
 ) -> GreatestK:
     """The greatest k that releases reach which meet the other models of a plan."""
     prepared = prepare(plan, table, folder)

@@ -233,11 +233,7 @@ class _Clock:
 
 
 def _repeats(seconds: float) -> int:
-    """How often a run is made that took so long at first.
-
-    >>> _repeats(0.001), _repeats(0.1), _repeats(3.0)
-    (9, 3, 1)
-    """
+    """How often a run is made that took so long at first."""
     return next((often for below, often in _REPEATS if seconds < below), 1)
 
 

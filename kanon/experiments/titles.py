@@ -23,11 +23,7 @@ def name_of(configuration: Configuration) -> str:
 
 
 def guided(configuration: Configuration) -> bool:
-    """Whether a metric guides a configuration.
-
-    >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
-    (True, False)
-    """
+    """Whether a metric guides a configuration."""
     return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
 
 

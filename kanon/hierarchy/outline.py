@@ -11,10 +11,7 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 
-_STEP = 4  # blanks from a node to those below it
-
-_TAB = 4
-
+_STEP = 4  # blanks from a node to those below it, and in place of a tabulator
 _LINE = re.compile(r'("(?:[^"\\]|\\.)*"|[^"=][^=]*?|[^=])\s*(?:=(.*))?')
 
 
@@ -28,7 +25,7 @@ def parse_outline(text: str) -> Hierarchy:
         if not inside:
             continue
         name, weight = _parts(number, inside)
-        indent = len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
+        indent = len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
         while above and above[-1][0] >= indent:
             above.pop()
         if entries and not above:

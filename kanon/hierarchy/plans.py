@@ -8,13 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Discriminator,
-    Field,
-    StrictInt,
-    Tag,
-    field_validator,
-)
+from pydantic import Discriminator, Field, StrictInt, Tag, field_validator
 
 from kanon.base.checked_json import Number, Strict
 from kanon.base.formatting import one_or_many

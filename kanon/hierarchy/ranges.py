@@ -50,12 +50,7 @@ class RangedHierarchy(Hierarchy):
 
     @cached_property
     def leaves_below(self) -> np.ndarray:
-        """nl(v), the number of leaves below each node and of each range. Shape (N,).
-
-        >>> ranges = [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3, 3]")]
-        >>> with_ranges(flat(["1", "2", "3"]), ranges).leaves_below.tolist()
-        [0, 0, 0, 3, 2, 0]
-        """
+        """nl(v), the number of leaves below each node and of each range. Shape (N,)."""
         found = self.leaves_covered.copy()
         found[: self.n_leaves] = 0
         ranges = found[self.root + 1 :]
@@ -64,12 +59,7 @@ class RangedHierarchy(Hierarchy):
         return found
 
     def sum_below(self, values: np.ndarray) -> np.ndarray:
-        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
-
-        >>> tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]")])
-        >>> tree.labels, tree.sum_below(np.array([1, 2, 4, 0, 8])).tolist()
-        (('1', '2', '3', '*', '[1, 2]'), [1, 2, 4, 7, 11])
-        """
+        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,)."""
         given = np.array(values)
         ranges = np.arange(self.root + 1, self.n_nodes)
         own = given[ranges]

@@ -53,7 +53,8 @@ class Potentials(tuple[np.ndarray, ...]):
         if self.slack == 0:
             return sums
         if self.digits:
-            parts = [add([each[place] for each in self.digits]).ravel() for place in self._places]
+            places = range(len(self.digits[0]))
+            parts = [add([each[place] for each in self.digits]).ravel() for place in places]
             for low, high in pairwise(parts):  # carried over: the highest digit decides first
                 high += low >> self.bits
                 low &= (1 << self.bits) - 1
@@ -65,10 +66,6 @@ class Potentials(tuple[np.ndarray, ...]):
         found = np.zeros(len(order), dtype=np.int64)
         found[order[1:]] = np.cumsum(apart)
         return found.reshape(sums.shape)
-
-    @property
-    def _places(self) -> range:
-        return range(len(self.digits[0]))
 
     def exact_sum(self, cells: Sequence[np.ndarray]) -> int:
         """What some cells hold, exactly, times :attr:`common`; 0 where there are no digits."""

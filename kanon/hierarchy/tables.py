@@ -172,7 +172,10 @@ def _from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
         if child == parent:
             raise HierarchyError(f"{place}: {{cells}} is its own parent.", [child])
         place_of[child], parent_of[child] = place, parent or None
-        weight_of[child] = _weight(place, weight)
+        try:
+            weight_of[child] = parse_weight(weight) if weight else None
+        except HierarchyError as error:
+            raise error.within(place) from None
     if not place_of:
         raise HierarchyError("The table has no rows; it needs one per edge.")
     _add_root(place_of, parent_of)
@@ -198,15 +201,6 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
                 "to be a child.",
                 roots[:2],
             )
-
-
-def _weight(place: str, text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        return parse_weight(text)
-    except HierarchyError as error:
-        raise error.within(place) from None
 
 
 # Pasted text

@@ -116,11 +116,7 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
 
 
 def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers rounded as they are where they are shown, so that what looks equal is equal.
-
-    >>> as_shown(np.array([27.349, 27.251]), 1).tolist()
-    [27.3, 27.3]
-    """
+    """Numbers rounded as they are where they are shown, so that what looks equal is equal."""
     found = np.asarray(values, dtype=float)
     if digits is None:
         return found

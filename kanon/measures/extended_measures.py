@@ -25,13 +25,11 @@ from kanon.measures.overview import of_column, utility_cards
 from kanon.measures.running import cell_sums, class_sums
 from kanon.recoding import MergePath, Recoding
 
-_IN_CURVES = (generalised, at_root, deleted_among_modified)  # measures that stand in ``CURVES.csv``
-
 
 @cache
 def further_cards() -> Mapping[str, Card]:
     found = dict(utility_cards())
-    for module in _IN_CURVES:
+    for module in (generalised, at_root, deleted_among_modified):  # in ``CURVES.csv``
         del found[module.CARD.name]
     return {**found, classification_metric.CARD.name: classification_metric.CARD}
 
@@ -114,5 +112,4 @@ def known_at(
 ) -> np.ndarray:
     if name == c_avg.CARD.name and average_class_size.CARD.name in numbers:
         return numbers[average_class_size.CARD.name][rows] / np.asarray(ks)
-    found: np.ndarray = numbers[name][rows] if name in numbers else np.full(len(rows), np.nan)
-    return found
+    return np.asarray(numbers[name][rows] if name in numbers else np.full(len(rows), np.nan))

@@ -24,11 +24,8 @@ from kanon.sensitive import Sensitive
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_NO_ROWS = (
-    np.zeros((2, 0), dtype=np.int64),
-    np.zeros(0, dtype=np.int64),
-    np.zeros(0, dtype=np.int64),
-)
+_NOTHING = np.zeros(0, dtype=np.int64)
+_NO_ROWS = (np.zeros((2, 0), dtype=np.int64), _NOTHING, _NOTHING)
 """Where nothing is published beside the classes; see :func:`_with_rows`."""
 
 
@@ -233,10 +230,8 @@ def projected(classes: EquivalenceClasses, places: Sequence[int]) -> Equivalence
 
 def _covers(tree: Hierarchy, node: int) -> np.ndarray:
     """Which nodes are a given one or its ancestors, or ranges that hold it. Shape (N,), bool."""
-    numbers = np.arange(tree.n_nodes)
     within = (tree.first <= tree.first[node]) & (tree.last >= tree.last[node])
-    found: np.ndarray = within & (numbers >= node)
-    return found
+    return np.asarray(within & (np.arange(tree.n_nodes) >= node))
 
 
 def _places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:
@@ -254,8 +249,7 @@ def _histograms(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the entries of each class start, their values, their counts; none of nothing."""
     if of is None:
-        none = np.zeros(0, dtype=np.int64)
-        return np.zeros(classes.n_classes + 1, dtype=np.int64), none, none
+        return np.zeros(classes.n_classes + 1, dtype=np.int64), _NOTHING, _NOTHING
     found = of(classes)
     return found.start, found.value.astype(np.int64), found.count
 
@@ -290,11 +284,7 @@ def _with_rows(
 
 
 def _next_prefix(nodes: np.ndarray) -> np.ndarray:
-    """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m).
-
-    >>> _next_prefix(np.array([[0, 0], [0, 1], [2, 0]])).tolist()
-    [[2, 1], [2, 2], [3, 3]]
-    """
+    """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m)."""
     size, m = nodes.shape
     found = np.empty((size, m), dtype=np.int64)
     starts = np.zeros(size, dtype=bool)

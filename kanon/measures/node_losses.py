@@ -17,8 +17,7 @@ def level_share(tree: Hierarchy) -> np.ndarray:
 
 def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
     """(|v| - 1) / |root|, |v| being how many leaves v covers: its other values. Shape (N,)."""
-    lost: np.ndarray = (tree.leaves_covered - 1) / tree.n_leaves
-    return lost
+    return np.asarray((tree.leaves_covered - 1) / tree.n_leaves)
 
 
 def other_leaves_share(tree: Hierarchy) -> np.ndarray:
@@ -29,8 +28,7 @@ def other_leaves_share(tree: Hierarchy) -> np.ndarray:
 
 def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """log2 of the number of records at v or below it, in bits. Shape (N,)."""
-    found: np.ndarray = np.log2(np.maximum(tree.sum_below(at), 1))
-    return found
+    return np.asarray(np.log2(np.maximum(tree.sum_below(at), 1)))
 
 
 def conditional_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
@@ -38,5 +36,4 @@ def conditional_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     below = np.maximum(tree.sum_below(at), 1)
     parts = tree.sum_below(at * np.log2(np.maximum(at, 1)))
     several = tree.sum_below(at > 0) > 1  # of one value nothing may remain of the roundings
-    found: np.ndarray = np.where(several, np.maximum(np.log2(below) - parts / below, 0.0), 0.0)
-    return found
+    return np.asarray(np.where(several, np.maximum(np.log2(below) - parts / below, 0.0), 0.0))

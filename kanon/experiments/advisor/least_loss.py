@@ -27,11 +27,7 @@ def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
 
 
 def missed(lost: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
-    """By how many points releases miss the limits of l and t; 0 where they meet them.
-
-    >>> missed(np.array([[10.0, 50.0, 40.0]]), {"l": 2.0, "t": 0.3}, 4.0).tolist()
-    [10.0]
-    """
+    """By how many points releases miss the limits of l and t; 0 where they meet them."""
     found = np.zeros(lost.shape[:-1])
     if lost.shape[-1] > 1 and "l" in limits:
         found = np.maximum(found, lost[..., 1] - (100.0 - 100.0 * limits["l"] / best_l))

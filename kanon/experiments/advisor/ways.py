@@ -75,10 +75,7 @@ def runs_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Plan
 
 
 def compared(
-    task: Task,
-    wanted: Sequence[Configuration],
-    found: Sequence[Curves | Points],
-    ks: Sequence[int],
+    task: Task, wanted: Sequence[Configuration], found: Sequence[Curves | Points], ks: Sequence[int]
 ) -> Comparison:
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))

@@ -29,11 +29,7 @@ USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 
 
 def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
-    """The weight of every concern; 0 for one that was not named.
-
-    >>> checked_weights({"utility": 2, "t": 0.5})
-    {'utility': 2.0, 'l': 0.0, 't': 0.5}
-    """
+    """The weight of every concern; 0 for one that was not named."""
     found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given, most=LARGEST_WEIGHT)
     if not any(found.values()):
         raise PlanError(
@@ -44,11 +40,7 @@ def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
 
 
 def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
-    """What k and l of every class should be at least, and t at most.
-
-    >>> checked_limits({"l": 2, "t": 0.3})
-    {'l': 2.0, 't': 0.3}
-    """
+    """What k and l of every class should be at least, and t at most."""
     found = _numbers("limit", given, LIMITED)
     if not found.get("k", 0.0).is_integer():
         raise PlanError(f"The limit of k is {found['k']:g}; it has to be a whole number.")
@@ -88,11 +80,7 @@ def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) 
 
 
 def scores(lost: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The weighted mean over the last axis, in percent; 0 is the best.
-
-    >>> scores(np.array([[10.0, 50.0], [20.0, 30.0]]), np.array([0.5, 0.5])).tolist()
-    [30.0, 25.0]
-    """
+    """The weighted mean over the last axis, in percent; 0 is the best."""
     # Term by term: what is nowhere worse then never has the higher score by a rounding error.
     found = np.zeros(lost.shape[:-1])
     for place, share in enumerate(shares):
