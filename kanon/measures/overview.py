@@ -77,9 +77,9 @@ class MeasureValue:
         )
         lowest, highest = ends
         shares = (self.before, self.after, self.at_root)
-        numbers = (None if share is None else 100.0 * share for share in shares)
+        before, after, at_root = (None if one is None else 100.0 * one for one in shares)
         card = replace(self.card, unit="%", lowest=lowest, highest=highest)
-        return MeasureValue(card, *numbers, self.column)
+        return MeasureValue(card, before, after, at_root, self.column)
 
 
 def overview(
@@ -98,8 +98,8 @@ def overview(
         found.append(MeasureValue(card, *(one["alteration"][metric.name] for one in three)))
     card = classification_metric.CARD
     for column in columns:
-        numbers = (of_column(one, column, columns)[card.name] for one in three)
-        found.append(MeasureValue(card, *numbers, column))
+        then, now, most = (of_column(one, column, columns)[card.name] for one in three)
+        found.append(MeasureValue(card, then, now, most, column))
     return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
 
 
