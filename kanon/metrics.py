@@ -193,9 +193,7 @@ def characteristics(metric: Metric) -> dict[str, str]:
 
 
 def potentials(
-    metric: Metric,
-    hierarchies: Sequence[Hierarchy],
-    records: Sequence[np.ndarray] | None = None,
+    metric: Metric, hierarchies: Sequence[Hierarchy], records: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, ...]:
     """D(v) per attribute and node: what it costs to raise v to the root.
 
@@ -273,9 +271,7 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
 
 
 def edge_weights(
-    metric: Metric,
-    hierarchies: Sequence[Hierarchy],
-    records: Sequence[np.ndarray] | None = None,
+    metric: Metric, hierarchies: Sequence[Hierarchy], records: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, ...]:
     """ω(v, parent(v)) >= 0 per attribute and node; 0 for the roots. Shapes (N_j,).
 
@@ -341,8 +337,7 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
     [[0.0, 2.0, 2.0], [3.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
     """
     ancestors = hierarchy.common_ancestors(range(hierarchy.n_nodes))
-    matrix: np.ndarray = potential[:, None] - potential[ancestors]
-    return matrix
+    return np.asarray(potential[:, None] - potential[ancestors])
 
 
 def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:

@@ -363,8 +363,8 @@ class Plan(Strict):
     def _made(self, place: int, part: ModelPlan) -> Model:
         key = f"privacy.{place}"
         column = None
-        if part.looks_at_column:
-            column = self._sensitive(f"{key}.column", part.chosen_column)
+        if "column" in type(part).model_fields:
+            column = self._sensitive(f"{key}.column", getattr(part, "column", None))
         try:
             return part.made(column)
         except PlanError as error:
@@ -481,8 +481,7 @@ def _plan_error(error: ValidationError) -> PlanError:
     if kind == "union_tag_invalid":
         known = "'suppression', 'intervals', 'mask', 'codes', 'dates' and 'groups'"
         return PlanError(
-            f"{place}: the builder {{cells}} is unknown; known are {known}.",
-            [first["ctx"]["tag"]],
+            f"{place}: the builder {{cells}} is unknown; known are {known}.", [first["ctx"]["tag"]]
         )
     return problem(first, path, "plan", PlanError)
 

@@ -391,9 +391,7 @@ class MergePath:
         live = np.flatnonzero(left)
         left[live] = np.arange(len(live))
         nodes, counts, group = group_tuples(
-            self.nodes[live],
-            self.counts[live],
-            [tree.n_nodes for tree in self.classes.hierarchies],
+            self.nodes[live], self.counts[live], [tree.n_nodes for tree in self.classes.hierarchies]
         )
         return Recoding(self.classes, nodes, counts, group[left[top]], trace=Trace(steps=merges))
 

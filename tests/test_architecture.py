@@ -71,7 +71,8 @@ ONE_ROOM = {
 }
 SHARED = ("session", "jobs", "widgets", "shell")
 
-OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__", "build"}
+OUTSIDE = {".git", ".hypothesis", ".mypy_cache", ".ruff_cache", ".venv", "__pycache__"}
+OUTSIDE |= {"build", "output"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGES = [*sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
 
@@ -219,8 +220,8 @@ def test_no_file_is_called_like_the_table_of_adult():
 
 def squeezed(lines: list[str]) -> set[str]:
     """Every three lines that follow each other, without whatever separates their cells."""
-    plain = [re.sub(r"\W+", "", line) for line in lines]
-    return {"".join(plain[i : i + 3]) for i in range(len(plain) - 2)}
+    plain = re.sub(r"[^\w\n]+", "", "\n".join(lines)).split("\n")
+    return set(map("".join, zip(plain, plain[1:], plain[2:], strict=False)))
 
 
 @pytest.mark.adult

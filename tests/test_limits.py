@@ -18,7 +18,6 @@ from kanon.plan import Plan
 from kanon.schema import Role, Schema
 from kanon.settings import MEGABYTE, settings
 from kanon.sources.addresses import Address, check_address
-from kanon.sources.memory import MemorySource
 from kanon.sources.opening import open_address, open_source, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner
@@ -216,9 +215,3 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
     assert f"({limit}, see docs/operate/limits.md)." in given["late"]
-
-
-def test_a_source_in_memory_says_the_same_by_itself(limits):
-    limits(classes=1)
-    with pytest.raises(KanonError, match="the most allowed is 1"):
-        MemorySource(TABLE, ROLES, TREES)

@@ -130,7 +130,8 @@ def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
         return error(f"{place} has {found} entries; it has to be {allowed}.")
     if type(given) in names:
         return error(f"{place} is {names[type(given)]}; it has to be {allowed}.")
-    if isinstance(given, str) and (kind in _NOT_TEXT or _is_number_in_quotes(given, allowed)):
+    in_quotes = isinstance(given, str) and given.strip() in re.split(r", | or ", allowed)
+    if isinstance(given, str) and (kind in _NOT_TEXT or in_quotes):  # "2", where 1 or 2 is allowed
         bare = ", without quotes" if _NUMBER.fullmatch(given) else ""
         return error(f"{place}: {{cells}} is text; it has to be {allowed}{bare}.", [given])
     if isinstance(given, int | float) and kind == "string_type":
@@ -140,11 +141,6 @@ def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
 
 
 _NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
-
-
-def _is_number_in_quotes(given: str, allowed: str) -> bool:
-    """Whether a text is a number of which some are allowed, as in "1 or 2"."""
-    return given.strip() in re.split(r", | or ", allowed)
 
 
 _NOT_TEXT = {

@@ -51,11 +51,11 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     read = set(itertools.chain.from_iterable(chosen.values()))
     if 2 * len(read) < len(counts):
         return None
-    ways = [
-        (pattern, turned) if turned and _can_read(turned, name, texts) else (pattern,)
-        for pattern, texts in chosen.items()
-        for turned in [_swap_day_and_month(pattern)]
-    ]
+    ways = []
+    for pattern, texts in chosen.items():
+        turned = _swap_day_and_month(pattern)
+        either = turned and not ColumnKind.of(name, turned).misfits(texts)
+        ways.append((pattern, turned) if either else (pattern,))
     kinds = tuple(
         ColumnKind.of(name, AND_ALSO.join(patterns)) for patterns in itertools.product(*ways)
     )
@@ -86,15 +86,6 @@ def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str
 
 
 def _swap_day_and_month(pattern: str) -> str:
-    """The pattern with month and day the other way round, or "".
-
-    >>> _swap_day_and_month("MM/DD/YY"), _swap_day_and_month("DD.MM.YYYY")
-    ('DD/MM/YY', '')
-    """
+    """The pattern with month and day the other way round, or ""."""
     turned = pattern.translate(str.maketrans("DM", "MD"))
     return turned if turned in PATTERNS["date"] else ""
-
-
-def _can_read(pattern: str, name: str, texts: list[str]) -> bool:
-    kind = ColumnKind.of(name, pattern)
-    return all(kind.moment(text) for text in texts)

@@ -8,11 +8,7 @@ from functools import cache
 
 
 def _fold_word(word: str) -> str:
-    """A word without case and accents, as people type the names of months.
-
-    >>> _fold_word("Août")
-    'aout'
-    """
+    """A word without case and accents, as people type the names of months."""
     apart = unicodedata.normalize("NFKD", word.casefold())
     return "".join(mark for mark in apart if not unicodedata.combining(mark))
 

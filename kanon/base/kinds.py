@@ -83,11 +83,8 @@ class ColumnKind:
             pattern = plain.removeprefix(name).removeprefix(" ")
             several = pattern.split(AND_ALSO) if "date" in name else [pattern]
             known = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
-            if (
-                plain == f"{name} {pattern}".strip()
-                and known
-                and (first is None or _short(pattern))
-            ):
+            dated = first is None or _short(pattern)
+            if plain == f"{name} {pattern}".strip() and known and dated:
                 return cls.of(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):
@@ -245,9 +242,8 @@ def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     plain = _plain_numbers(bare)
     if plain is not None:
         whole = bool(np.all(plain == np.round(plain)))
-        found.append(
-            ColumnKind("whole number", "1234") if whole else ColumnKind("decimal", "1234.56")
-        )
+        name, pattern = ("whole number", WHOLE[0]) if whole else ("decimal", DECIMAL[0])
+        found.append(ColumnKind(name, pattern))
     for name, patterns in (("whole number", WHOLE[1:]), ("decimal", DECIMAL[1:])):
         found += [ColumnKind(name, pattern) for pattern in patterns if _all_marked(bare, pattern)]
     short = any(len(text.lstrip("+-−")) == 3 and text[-3:].isdigit() for text in bare)
@@ -341,9 +337,8 @@ def sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] |
     if found is not None:
         return found.tolist()
     told = moments(texts, kind)
-    return (
-        None if told is None else [(moment - datetime.min) / timedelta(days=1) for moment in told]
-    )
+    day = timedelta(days=1)
+    return None if told is None else [(moment - datetime.min) / day for moment in told]
 
 
 def are_dates(texts: Sequence[str], share: float = 1) -> bool:
@@ -366,11 +361,7 @@ _UNIT_AFTER = re.compile(rf"(?<=\d){_BLANK}?{_UNIT}")
 
 
 def _without_unit(text: str) -> tuple[str, str]:
-    """A number without the unit beside it, and the unit.
-
-    >>> _without_unit("-€ 1.234"), _without_unit("12 %"), _without_unit("12")
-    (('-1.234', '€'), ('12', '%'), ('12', ''))
-    """
+    """A number without the unit beside it, and the unit."""
     if not text or (
         text[-1].isdigit() and (text[0].isdigit() or (text[0] in "+-" and text[1:2].isdigit()))
     ):
@@ -416,11 +407,7 @@ def _marked_number(text: str, pattern: str) -> float | None:
 
 
 def _strip_marks(text: str, pattern: str) -> str:
-    """A number without the marks of a pattern.
-
-    >>> _strip_marks("−1.234,50", "1.234,56")
-    '-1234.50'
-    """
+    """A number without the marks of a pattern."""
     mark = _marked(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
     sign = "-" if text[0] in "-−" else ""

@@ -131,7 +131,9 @@ class Comparison:
 
     @property
     def criteria(self) -> Mapping[str, Card]:
-        more = [SUPPRESSED_CARD] if self._suppresses else []
+        runs = (run for line in self.lines for run in line.runs.values())
+        suppresses = any(isinstance(run, Points) and run.suppressed is not None for run in runs)
+        more = [SUPPRESSED_CARD] if suppresses else []
         more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
         reached = replace(minimum_k.CARD, unit=self.of)
         return {**CRITERIA, **{card.name: card for card in (reached, *more)}}
@@ -153,11 +155,6 @@ class Comparison:
         return criterion in at_some_k() and any(
             isinstance(run, Curves) and not run.measured_at for run in runs
         )
-
-    @property
-    def _suppresses(self) -> bool:
-        runs = (run for line in self.lines for run in line.runs.values())
-        return any(isinstance(run, Points) and run.suppressed is not None for run in runs)
 
     def card(self, criterion: str) -> Card:
         for metric in self.measured:

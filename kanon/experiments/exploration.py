@@ -1,7 +1,4 @@
-"""The lattice of a task, looked at as a whole: what each node amounts to, and how searches walk it.
-
-For the picture of the lattice: an algorithm returns one node; here is what lies around it.
-"""
+"""The lattice of a task as a whole: what each node amounts to, and how searches walk it."""
 
 from __future__ import annotations
 
@@ -76,8 +73,7 @@ class Assessment:
     @property
     def heights(self) -> np.ndarray:
         """The sum of the levels of each node. Shape (N,)."""
-        found: np.ndarray = self.nodes.sum(axis=1)
-        return found
+        return np.asarray(self.nodes.sum(axis=1))
 
     @cached_property
     def places(self) -> dict[Node, int]:
@@ -86,15 +82,8 @@ class Assessment:
     def only(self, nodes: Iterable[Node]) -> Assessment:
         """Some of the nodes, in canonical order."""
         chosen = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
-        return replace(
-            self,
-            nodes=self.nodes[chosen],
-            suppressed=self.suppressed[chosen],
-            classes=self.classes[chosen],
-            reached=self.reached[chosen],
-            raised=self.raised[chosen],
-            cost=self.cost[chosen],
-        )
+        arrays = ("nodes", "suppressed", "classes", "reached", "raised", "cost")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
 
 
 @dataclass(frozen=True)
@@ -195,7 +184,13 @@ def explore(progress: Progress, task: Task) -> Exploration:
     else:
         quiet = Lattice(task, limit, no_progress, thorough=True)
         found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
-        least, minimal = _searched(task, size, walking(parts - 1)), ()
+        search = walking(parts - 1)
+        least = optimal.anonymise(task, search).trace.node if size <= _SEARCHED else None
+        minimal = ()
+    tied: list[Node] = []
+    if minimal and not limit:
+        precise = Lattice(with_precision(task), 0, no_progress)
+        tied = mingen.least_distorted(precise, list(minimal))
     progress(1.0, "done")
     return replace(
         outline(task),
@@ -203,7 +198,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
         complete=complete,
         minimal=minimal,
         least=least,
-        tied=_tied(task, minimal) if minimal and not limit else (),
+        tied=tuple(tied),
         walks=walks,
     )
 
@@ -228,17 +223,10 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
         )
     explored = explore(no_progress, task)
     found = explored.assessed
-    columns = {
-        "loss": found.loss,
-        "satisfying": found.satisfying,
-        "suppressed": found.suppressed,
-        "classes": found.classes,
-        "reached": found.reached,
-    }
-    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    names = ("loss", "satisfying", "suppressed", "classes", "reached")
+    numbers = pd.DataFrame({name: getattr(found, name) for name in names}).to_dict("records")
     graph = nx.DiGraph(attributes=explored.attributes)
-    for node, numbers in zip(found.places, values, strict=True):
-        graph.add_node(node, **dict(zip(columns, numbers, strict=True)))
+    graph.add_nodes_from(zip(found.places, numbers, strict=True))
     for node in found.places:
         for place, name in enumerate(explored.attributes):
             above = (*node[:place], node[place] + 1, *node[place + 1 :])
@@ -273,17 +261,7 @@ def outline(task: Task) -> Exploration:
 
 
 def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
-    """What some nodes of a task's lattice amount to.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = suppression(["a", "b"])
-    >>> classes = EquivalenceClasses(("q",), (tree,), np.array([[0], [1]]), np.array([1, 2]))
-    >>> task = Task(classes, (np.array([4, 4, 0]),), k=2)
-    >>> found = assessed(task, [(0,), (1,)])
-    >>> found.suppressed.tolist(), found.reached.tolist(), found.loss.round(1).tolist()
-    ([1, 0], [1, 3], [0.0, 100.0])
-    """
+    """What some nodes of a task's lattice amount to."""
     lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
     return _assess(lattice, sorted(set(nodes)))
 
@@ -372,17 +350,6 @@ def _least(found: Assessment) -> Node | None:
         return None
     best = places[int(found.cost[places].argmin())]
     return tuple(found.nodes[best].tolist())
-
-
-def _searched(task: Task, size: int, progress: Progress) -> Node | None:
-    if size > _SEARCHED:
-        return None
-    return optimal.anonymise(task, progress).trace.node
-
-
-def _tied(task: Task, minimal: Sequence[Node]) -> tuple[Node, ...]:
-    lattice = Lattice(with_precision(task), 0, no_progress)
-    return tuple(mingen.least_distorted(lattice, list(minimal)))
 
 
 def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:

@@ -1,23 +1,11 @@
 """The greatest k for a given l or t: another model is given, and k is looked for.
 
-Usually a release is asked for a k, and l or t is what comes of it. Here Φ is given, that is every
-model of a plan but k-anonymity (l-diversity, t-closeness and such), and k comes of it. Three ways
-lead to releases that meet Φ, all by greedy merging:
+Three ways of greedy merging lead to releases that meet the model (see :data:`WAYS`). Once it is met
+it stays met, as merging never lowers the level of the worst class. The curve is the greatest k that
+any of them reaches with at most so much alteration: a lower bound of what is possible.
 
-- **models first, K**: merge the classes that break Φ, each with the partner that leaves the largest
-  smallest class (the strategy ``k``), and then go on with the smallest class until one is left;
-- **models first, S1**: the same with the partner of least cost;
-- **k first, S1**: what a plan with both k and Φ does, for some k: merge until every class holds k
-  records, then the classes that break Φ.
-
-After Φ is met it stays met: merging classes never lowers the level of the worst one. So along the
-first two ways every release meets Φ, while k and alteration grow. Where a plan tells persons apart,
-k counts them, of the same merges. The curve is the greatest k
-that any of the ways reaches with at most so much alteration. It is a lower bound of what is
-possible: merging is greedy, and other releases may reach more.
-
-Source: Mauger, Le Mahec, Dequen 2023, Section 4.4 (Φ other than k-anonymity, and a strategy that
-maximises k). The ways beside each other, and going on after Φ is met, are ours.
+Source: Mauger, Le Mahec, Dequen 2023, Section 4.4. The ways beside each other, and going on after
+the model is met, are ours (docs/explanation/reverse.md).
 """
 
 from collections import Counter
@@ -89,24 +77,9 @@ class GreatestK:
 
 
 def reverse(
-    plan: Plan,
-    table: Table | pd.DataFrame,
-    folder: Path = Path(),
-    progress: Progress = no_progress,
+    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
 ) -> GreatestK:
-    """The greatest k that releases reach which meet the other models of a plan.
-
-    >>> table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
-    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns": {
-    ...     "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    ...     "ill": {"role": "sensitive"}},
-    ...     "privacy": [{"model": "distinct-l-diversity", "l": 2}]})
-    >>> found = reverse(plan, table)
-    >>> found.curve[["alteration", "k", "classes"]].values.tolist()
-    [[50.0, 2.0, 2.0], [100.0, 4.0, 1.0]]
-    >>> found.greatest_k(49), found.greatest_k(99), found.greatest_k(100)
-    (None, 2, 4)
-    """
+    """The greatest k that releases reach which meet the other models of a plan."""
     prepared = prepare(plan, table, folder)
     return solve_reverse(progress, reverse_task(prepared), plan.metric)
 
@@ -131,8 +104,7 @@ def reverse_task(prepared: PreparedRun) -> Task:
 def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
     """Merge until the models are met, and then on, the smallest class first, until one is left.
 
-    Every release of the path meets the models, for each k up to n. The merges that the models
-    needed stand first, with the size 0, as they are made for every k.
+    The merges that the models needed stand first, with the size 0, as they are made for every k.
     """
     path = merge_greedily(task)
     held = continued(path.after(len(path.parts)).released, task, progress)
@@ -168,10 +140,7 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
 
 
 def _persons_along(path: MergePath) -> np.ndarray | None:
-    """The fewest persons of a class after 0, 1, … merges; None where they are not known.
-
-    0 before the models are met, as ``path.smallest`` has it. Merging never makes them fewer.
-    """
+    """The fewest persons of a class after 0, 1, … merges, 0 before the models are met."""
     known = path.classes.persons
     if known is None:
         return None

@@ -1,7 +1,6 @@
-"""Three searches of one lattice side by side: what they lose and take over k, and over columns.
+"""Three searches of one lattice side by side, over k and over columns.
 
-The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013: Datafly, Samarati and Improved greedy over
-k, and over the number of quasi-identifiers at k = 10, beside what each may evaluate at most.
+The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013.
 """
 
 import time
@@ -89,23 +88,7 @@ def measure_searches(
 ) -> Searches:
     """Run the three searches over k and over quasi-identifiers: what a worker process is given.
 
-    k-anonymity alone is asked for, and all three may suppress as many records: those of the task,
-    none where it says nothing (Datafly by itself would suppress up to k, and its loss could not be
-    compared). Over quasi-identifiers the first ones in the plan's order are taken.
-
-    >>> from kanon.classes import EquivalenceClasses
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.measures.cells import whole_potentials
-    >>> from kanon.metrics import metric_named
-    >>> tree, nodes = suppression(["a", "b"]), np.array([[0, 0], [0, 1], [1, 1]])
-    >>> classes = EquivalenceClasses(("q", "r"), (tree, tree), nodes, np.array([2, 2, 2]))
-    >>> metric = metric_named("ncp")
-    >>> task = Task(classes, whole_potentials(classes, metric), k=2)
-    >>> found = measure_searches(no_progress, task, metric)
-    >>> found.ks, found.along("level_of_generalisation", "datafly").tolist()
-    ((3, 4, 5), [2, 2, 2])
-    >>> found.lacking
-    'It starts with 3 quasi-identifiers, and the table has 2.'
+    k-anonymity alone is asked for, and all may suppress as many records, so that losses compare.
     """
     task = replace(task, models=(), node=None, suppression=task.suppression or 0)
     classes = task.classes
@@ -160,11 +143,7 @@ def measure_searches(
 
 
 def numbers_of_columns(n_columns: int, n_records: int) -> range:
-    """The numbers of quasi-identifiers that the searches are run on at k = 10.
-
-    >>> list(numbers_of_columns(5, 100)), list(numbers_of_columns(2, 100))
-    ([3, 4, 5], [])
-    """
+    """The numbers of quasi-identifiers that the searches are run on at k = 10."""
     most = 0 if n_records < K_OVER_COLUMNS else min(n_columns, MOST_COLUMNS)
     return range(FEWEST_COLUMNS, most + 1)
 
@@ -179,12 +158,7 @@ def _lacking(n_columns: int, n_records: int) -> str:
 
 
 def narrowed(task: Task, number: int) -> Task:
-    """The task with the first quasi-identifiers alone; all records stay.
-
-    The edges of those that stay cost what they did. A metric that looks at the heights of all
-    hierarchies would weigh them anew: that can change which node of a height Samarati takes, and
-    neither how many it evaluates nor what the other two do.
-    """
+    """The task with the first quasi-identifiers alone, at the same costs; all records stay."""
     classes = projected(task.classes, range(number))
     return replace(task, classes=classes, potentials=task.potentials.first(number))
 
@@ -199,13 +173,7 @@ def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
 
 
 def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
-    """The nodes that a search evaluates at most, whatever the table.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> trees = [suppression(["a", "b"])] * 3
-    >>> [most_evaluated(name, trees) for name in ("datafly", "samarati", "improved-greedy")]
-    [4, 7, 10]
-    """
+    """The nodes that a search evaluates at most, whatever the table."""
     top = sum(tree.height - 1 for tree in hierarchies)
     return {
         datafly.CARD.name: top + 1,
@@ -265,11 +233,7 @@ class _Clock:
 
 
 def _repeats(seconds: float) -> int:
-    """How often a run is made that took so long at first.
-
-    >>> _repeats(0.001), _repeats(0.1), _repeats(3.0)
-    (9, 3, 1)
-    """
+    """How often a run is made that took so long at first."""
     return next((often for below, often in _REPEATS if seconds < below), 1)
 
 

@@ -1,8 +1,6 @@
 """What can be learnt from the releases of a plan, over k and over algorithms: for a worker process.
 
-Two questions. Of one algorithm: how well does a classifier do on releases, in each representation
-(Viton et al. 2021)? Of several: which measure of a release tells how well it can be learnt from
-(de Spoelberch)?
+After Viton et al. 2021 (representations), and de Spoelberch (which measure predicts).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -85,10 +83,7 @@ def experiment_of(
 
 
 def run_experiment(
-    progress: Progress,
-    experiment: Experiment,
-    fits: Sequence[Fit],
-    keep: Callable[[Outcome], None],
+    progress: Progress, experiment: Experiment, fits: Sequence[Fit], keep: Callable[[Outcome], None]
 ) -> None:
     progress(0.0, "making the releases")
     on_release = experiment.trained == "release"
@@ -186,7 +181,8 @@ def predict(
             for one in own:
                 if one.k != k:
                     continue
-                text = f"{short_title(algorithm)}, k = {thin(k)}, {_title(one)}"
+                classifier = CLASSIFIERS[one.classifier].card.title
+                text = f"{short_title(algorithm)}, k = {thin(k)}, {classifier}"
                 progress(done / len(wanted), f"fit {done + 1} of {len(wanted)}: {text}")
                 found = [float("nan")] * len(SCORES)
                 if len(training.records) and len(validation.records):
@@ -197,10 +193,6 @@ def predict(
                 keep(LearntScores(one, tuple(found)))
                 done += 1
     progress(1.0, "done")
-
-
-def _title(one: Training) -> str:
-    return CLASSIFIERS[one.classifier].card.title
 
 
 def _made(
@@ -239,19 +231,12 @@ def _measured(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, f
 
 
 def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
-    altered = {
-        f"{alteration.CARD.name}_{metric.name}": replace(
-            alteration.CARD,
-            name=f"{alteration.CARD.name}_{metric.name}",
-            title=f"Alteration, {metric.card.title}",
-        )
-        for metric in metrics
-    }
-    return {
-        **altered,
-        **utility_cards(),
-        classification_metric.CARD.name: classification_metric.CARD,
-    }
+    found = {}
+    for metric in metrics:
+        name, title = f"{alteration.CARD.name}_{metric.name}", f"Alteration, {metric.card.title}"
+        found[name] = replace(alteration.CARD, name=name, title=title)
+    label_card = classification_metric.CARD
+    return {**found, **utility_cards(), label_card.name: label_card}
 
 
 def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:

@@ -160,10 +160,7 @@ def sweep(
 
 
 def configurations(
-    plan: Plan,
-    metrics: Sequence[str],
-    strategies: Sequence[str],
-    tie_seeds: Sequence[int | None],
+    plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
     """Every metric with every strategy and every tie seed, in that order.
 

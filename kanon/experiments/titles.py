@@ -11,11 +11,7 @@ from kanon.strategies import LOOKS_AT, Scope
 
 
 def name_of(configuration: Configuration) -> str:
-    """A name for a configuration, whatever breaks its ties: its metric and what is unusual.
-
-    >>> name_of(Configuration("nllm")), name_of(Configuration("ncp", "s3", scope="class"))
-    ('nllm', 'ncp · s3 · class')
-    """
+    """A name for a configuration, whatever breaks its ties: its metric and what is unusual."""
     metric = configuration.metric
     if metric not in METRICS:  # one of the user's own may be called like a strategy
         metric = f"“{metric}”"
@@ -27,11 +23,7 @@ def name_of(configuration: Configuration) -> str:
 
 
 def guided(configuration: Configuration) -> bool:
-    """Whether a metric guides a configuration.
-
-    >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
-    (True, False)
-    """
+    """Whether a metric guides a configuration."""
     return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
 
 
@@ -42,14 +34,7 @@ def combined(
     algorithms: Sequence[str] = ("gaa",),
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
-    """Every algorithm with every metric, strategy and scope, each configuration once.
-
-    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
-    ... # doctest: +NORMALIZE_WHITESPACE
-    ['ncp', 'ncp · s2', 'ncp · s2 · class', 'l', 'l · class', 'llm', 'llm · s2', 'llm · s2 · class']
-    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s3"], ["table"], ["gaa", "datafly"])]
-    ['ncp · s3', 'llm · s3', 'datafly']
-    """
+    """Every algorithm with every metric, strategy and scope, each configuration once."""
     found: dict[str, Configuration] = {}
     for algorithm in algorithms:
         led = strategies if uses(algorithm, "strategy") else ("s1",)
@@ -64,19 +49,7 @@ def combined(
 def titles_of_configurations(
     configurations: Sequence[Configuration], metrics: Mapping[str, str]
 ) -> list[str]:
-    """A short label for each configuration: what tells it from the others.
-
-    >>> titles = {"ncp": "NCP", "llm": "LLM"}
-    >>> titles_of_configurations(combined(["ncp", "llm"], ["s1"]), titles)
-    ['NCP', 'LLM']
-    >>> titles_of_configurations(combined(["ncp"], ["s1", "s3", "t"]), titles)
-    ['S1', 'S3', 'T']
-    >>> titles_of_configurations(combined(["ncp", "llm"], ["s3"], ["class"]), titles)
-    ['NCP · S3 (merged class)', 'LLM · S3 (merged class)']
-    >>> several = combined(["ncp"], ["s1"], algorithms=["gaa", "datafly"])
-    >>> titles_of_configurations(several, titles)
-    ['GAA', 'Datafly']
-    """
+    """A short label for each configuration: what tells it from the others."""
     metrics_used = {each.metric for each in configurations if guided(each)}
     picking = [each for each in configurations if uses(each.algorithm, "strategy")]
     strategies = {each.strategy for each in picking}

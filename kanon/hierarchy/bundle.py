@@ -1,7 +1,4 @@
-"""Several hierarchies at once: files and zips matched to the columns of a table, and back.
-
-Everything happens in memory; nothing is unpacked to a disk.
-"""
+"""Several hierarchies at once, in memory: files and zips matched to columns, and back."""
 
 import io
 import re
@@ -45,10 +42,6 @@ def read_bundle(
     ``hierarchy_age.csv``, ``adult_hierarchy_age.csv``; the longest column that fits wins. If none
     does, capitals, blanks, underscores and hyphens count as alike. Of a CSV and a JSON for one
     column in one zip the JSON is taken, because it can hold weights.
-
-    >>> found = read_bundle([("adult_hierarchy_sex.csv", b"F;*\\nM;*")], ["age", "sex"])
-    >>> found[0].column, found[0].imported.hierarchy.labels
-    ('sex', ('F', 'M', '*'))
     """
     found: list[FileResult] = []
     left, nodes = bytes_of("hierarchies_megabytes"), 0
@@ -73,13 +66,7 @@ def read_bundle(
 
 
 def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
-    """A zip with a CSV and a JSON (which has the weights and the column's name) per column.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> data = write_bundle({"a/b": suppression(["x", "y"])})
-    >>> zipfile.ZipFile(io.BytesIO(data)).namelist()
-    ['hierarchy_a_b.csv', 'hierarchy_a_b.json']
-    """
+    """A zip with a CSV and a JSON (which has the weights and the column's name) per column."""
     out = io.BytesIO()
     taken: set[str] = set()
     with zipfile.ZipFile(out, "w") as archive:

@@ -41,18 +41,7 @@ def codes(
     prefixes: Sequence[int] = (),
     ranges: Iterable[CodeRange] = (),
 ) -> Hierarchy:
-    """Codes under what they begin with, and that under ranges of codes.
-
-    >>> asthma = CodeRange(first="J40", last="J47", name="J40–J47")
-    >>> tree = codes(["J45.0", "J45", "J44.1", "Z00"], ranges=[asthma])
-    >>> [tree.labels[node] for node in tree.path(tree.node_of["J45.0"])]
-    ['J45.0', 'J45 (group)', 'J40–J47', '*']
-    >>> stays = parse_ranges("0;2;short\\n3;19;long")
-    >>> codes(["1", "2", "10", "19"], ranges=stays).labels[4:]
-    ('short', 'long', '*')
-    >>> codes(["0111", "0112", "0211"], separators="", prefixes=[3, 2]).labels[3:]
-    ('011', '01', '021', '02', '*')
-    """
+    """Codes under what they begin with, and that under ranges of codes."""
     given = list(ranges)
     if not separators.strip() and not prefixes and not given:
         raise HierarchyError(
@@ -75,11 +64,7 @@ def codes(
 
 
 def parse_ranges(text: str) -> list[CodeRange]:
-    """Read lines ``from;to;name``; without a name the range is called "from–to".
-
-    >>> parse_ranges("from;to;name\\nJ00;J99;Respiratory system\\nJ40;J47")[1].name
-    'J40–J47'
-    """
+    """Read lines ``from;to;name``; without a name the range is called "from–to"."""
     found: list[CodeRange] = []
     separator = next((sign for sign in ";\t," if sign in text), ";")
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator)
@@ -96,11 +81,7 @@ def parse_ranges(text: str) -> list[CodeRange]:
 
 
 def ranges_text(ranges: Iterable[CodeRange]) -> str:
-    """The lines that :func:`parse_ranges` reads.
-
-    >>> ranges_text(parse_ranges("J40;J47"))
-    'J40;J47;J40–J47'
-    """
+    """The lines that :func:`parse_ranges` reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(
         [one.first, one.last, one.name] for one in ranges
@@ -110,22 +91,13 @@ def ranges_text(ranges: Iterable[CodeRange]) -> str:
 
 @cache
 def icd_10_chapters() -> tuple[CodeRange, ...]:
-    """The 22 chapters of the International Classification of Diseases, 10th revision.
-
-    >>> icd_10_chapters()[8].name
-    'I00–I99 Diseases of the circulatory system'
-    """
+    """The 22 chapters of the International Classification of Diseases, 10th revision."""
     path = own_file("hierarchies", "icd-10", "chapters.csv")
     return tuple(parse_ranges(path.read_text("utf-8")))
 
 
 def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
-    """What stands directly under the root of :func:`codes` without being a range.
-
-    >>> asthma = CodeRange(first="J40", last="J47", name="J40–J47")
-    >>> outside_ranges(codes(["J45.0", "Z00"], ranges=[asthma]), [asthma])
-    ['Z00']
-    """
+    """What stands directly under the root of :func:`codes` without being a range."""
     names = {canonical_text(one.name) for one in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]
@@ -135,10 +107,6 @@ def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> di
     """Per range of :func:`codes`, the values that stand in it and whose number lies outside.
 
     Where all its values are equally long, as postcodes are, their beginning alone is meant.
-
-    >>> grades = [CodeRange(first="A1", last="A3", name="A1–A3")]
-    >>> find_values_beyond_names(codes(["A1", "A2", "A10", "A105"], ranges=grades), grades)
-    {'A1–A3': ['A10', 'A105']}
     """
     beyond = {}
     for one in ranges:

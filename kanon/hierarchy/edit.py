@@ -7,6 +7,7 @@ existed before, so that changing the shape of a tree does not silently change wh
 loss.
 """
 
+import itertools
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -482,9 +483,5 @@ def _refuse_taken(name: str, tree: Hierarchy, gone: Iterable[int] = ()) -> None:
 
 def _free(name: str, taken: set[str]) -> str:
     """The name, or the first of "name 2", "name 3", … that is not taken."""
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name} {number}" in taken:
-        number += 1
-    return f"{name} {number}"
+    numbered = (f"{name} {number}" for number in itertools.count(2))
+    return next(text for text in itertools.chain([name], numbered) if text not in taken)

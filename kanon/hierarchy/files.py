@@ -231,11 +231,7 @@ def parse_json(text: str) -> Hierarchy:
 
 
 def _is_node_link(content: Any) -> bool:
-    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links`` of older files.
-
-    >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), _is_node_link({"nodes": []})
-    (True, False)
-    """
+    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links`` as once."""
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         return False
     has_edges = any(isinstance(content.get(key), list) for key in ("edges", "links"))
@@ -293,9 +289,7 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
 def to_nodes(hierarchy: Hierarchy) -> list[dict[str, Any]]:
     """The list ``nodes`` of a hierarchy in JSON, parents first."""
     return [
-        {"name": label, "parent": parent}
-        if weight is None
-        else {"name": label, "parent": parent, "weight": weight}
+        {"name": label, "parent": parent, **({} if weight is None else {"weight": weight})}
         for label, parent, weight in hierarchy.entries()
     ]
 

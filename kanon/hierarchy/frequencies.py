@@ -18,13 +18,7 @@ def quantile_intervals(
     """Numbers in nested intervals that hold about as many records each.
 
     The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
-    records as they can: a number with many records is never split, so there may be fewer. Each
-    further level joins neighbours. An interval is named by the smallest and the largest number
-    that occurs in it; one with a single number adds no level, nor does one that holds them all.
-
-    >>> tree = quantile_intervals({"17": 3, "18": 3, "19": 1, "30": 2, "40": 1, "90": 2}, [4, 2])
-    >>> tree.labels
-    ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
+    records as they can: a number with many records is never split, so there may be fewer.
     """
     merged = _merged(counts)
     parsed = dict(zip(merged, parsed_numbers(list(merged), kind), strict=True))
@@ -45,11 +39,7 @@ def quantile_intervals(
 
 
 def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
-    """Frequent values directly under the root; all rare ones in one group first.
-
-    >>> by_frequency({"Cat": 50, "Dog": 70, "Okapi": 1, "Yak": 2}, least=5).labels[4:]
-    ('Other (fewer than 5 records)', '*')
-    """
+    """Frequent values directly under the root; all rare ones in one group first."""
     if not is_whole(least) or least < 1:
         raise HierarchyError("The least number of records is a whole number of at least 1.")
     merged = _merged(counts)

@@ -18,13 +18,7 @@ def check_number(what: Literal["nodes", "levels"], number: int) -> None:
 
 
 def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
-    """Build a tree from ``(place, cells)``; the place is named in an error.
-
-    >>> tree = tree_from_lines([("1", "a;A;*".split(";")), ("2", "b;A;*".split(";")),
-    ...                         ("3", "f;f;*".split(";"))])
-    >>> tree.labels
-    ('a', 'b', 'f', 'A', '*')
-    """
+    """Build a tree from ``(place, cells)``; the place is named in an error."""
     leaf_at: dict[str, str] = {}
     parent_of: dict[str, str] = {}
     root: str | None = None
@@ -77,9 +71,6 @@ def qualify_lines(
 
     A level that all members of a group skip is no level of its own. None if the lines are no tree
     even so, as a name stands under two parents at one level.
-
-    >>> qualify_lines([("1", ["a", "a", "*"]), ("2", ["b", "a", "*"])])
-    ([('1', ['a', 'a (group)', '*']), ('2', ['b', 'a (group)', '*'])], {'a': ['a (group)']})
     """
     rows = [[canonical_text(cell) for cell in cells] for _, cells in lines]
     root = rows[0][-1] if rows else ""
@@ -119,12 +110,7 @@ def qualify_lines(
 
 
 def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
-    """The lines of a tree, each of length h; column c holds the highest node of level <= c.
-
-    >>> tree = tree_from_lines([("1", ["a", "A", "*"]), ("2", ["f", "f", "*"])])
-    >>> tree_to_lines(tree)
-    [['a', 'A', '*'], ['f', 'f', '*']]
-    """
+    """The lines of a tree, each of length h; column c holds the highest node of level <= c."""
     lines = []
     for leaf in range(hierarchy.n_leaves):
         cells: list[str] = []

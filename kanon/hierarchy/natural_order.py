@@ -8,8 +8,6 @@ from kanon.base.kinds import ColumnKind, sizes
 _LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
 _DIGITS = re.compile(r"([0-9]+)")
 _ENDS = {"<": -1, "": 0, ">": 1}
-
-
 _PLAIN = ColumnKind("decimal", "1234.56")
 
 

@@ -1,15 +1,6 @@
 """A hierarchy as an outline, to be typed: a node a line, farther in than the one above it.
 
-::
-
-    Mammal
-        Felid = 3
-            Cat = 1
-            Lion = 1
-        Dog = 4
-
-What stands after an equals sign is the weight of the edge to the node above. A name that an
-outline could not hold as it is stands in quotes, as JSON writes it.
+``Felid = 3`` has the weight 3 above it. A name that could not stand so is quoted as by JSON.
 """
 
 import json
@@ -20,19 +11,12 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 
-_STEP = 4  # blanks from a node to those below it
-
-_TAB = 4
-
+_STEP = 4  # blanks from a node to those below it, and in place of a tabulator
 _LINE = re.compile(r'("(?:[^"\\]|\\.)*"|[^"=][^=]*?|[^=])\s*(?:=(.*))?')
 
 
 def parse_outline(text: str) -> Hierarchy:
-    """Read an outline; blank lines count for nothing, and a tabulator for four blanks.
-
-    >>> parse_outline("*\\n  Felid\\n    Cat\\n    Lion\\n  Dog").labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
-    """
+    """Read an outline; blank lines count for nothing, and a tabulator for four blanks."""
     entries: list[tuple[str, str | None, float | None]] = []
     above: list[tuple[int, str]] = []
     at: dict[str, int] = {}
@@ -41,7 +25,7 @@ def parse_outline(text: str) -> Hierarchy:
         if not inside:
             continue
         name, weight = _parts(number, inside)
-        indent = len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
+        indent = len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
         while above and above[-1][0] >= indent:
             above.pop()
         if entries and not above:

@@ -8,13 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Discriminator,
-    Field,
-    StrictInt,
-    Tag,
-    field_validator,
-)
+from pydantic import Discriminator, Field, StrictInt, Tag, field_validator
 
 from kanon.base.checked_json import Number, Strict
 from kanon.base.formatting import one_or_many
@@ -168,11 +162,7 @@ HierarchyPlan = Annotated[
 
 
 def file_of(chosen: HierarchyPlan | None) -> str | None:
-    """The file beside a plan that a hierarchy is read from, or None.
-
-    >>> file_of("zip.csv"), file_of(SuppressionPlan(build="suppression"))
-    ('zip.csv', None)
-    """
+    """The file beside a plan that a hierarchy is read from, or None."""
     if isinstance(chosen, CodesPlan):
         return chosen.ranges_file
     return chosen if isinstance(chosen, str) else None

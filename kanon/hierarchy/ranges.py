@@ -50,12 +50,7 @@ class RangedHierarchy(Hierarchy):
 
     @cached_property
     def leaves_below(self) -> np.ndarray:
-        """nl(v), the number of leaves below each node and of each range. Shape (N,).
-
-        >>> ranges = [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3, 3]")]
-        >>> with_ranges(flat(["1", "2", "3"]), ranges).leaves_below.tolist()
-        [0, 0, 0, 3, 2, 0]
-        """
+        """nl(v), the number of leaves below each node and of each range. Shape (N,)."""
         found = self.leaves_covered.copy()
         found[: self.n_leaves] = 0
         ranges = found[self.root + 1 :]
@@ -64,12 +59,7 @@ class RangedHierarchy(Hierarchy):
         return found
 
     def sum_below(self, values: np.ndarray) -> np.ndarray:
-        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
-
-        >>> tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]")])
-        >>> tree.labels, tree.sum_below(np.array([1, 2, 4, 0, 8])).tolist()
-        (('1', '2', '3', '*', '[1, 2]'), [1, 2, 4, 7, 11])
-        """
+        """Per node the sum of ``values`` over it and all nodes below it. Shape (N,)."""
         given = np.array(values)
         ranges = np.arange(self.root + 1, self.n_nodes)
         own = given[ranges]
@@ -87,14 +77,7 @@ class RangedHierarchy(Hierarchy):
 
 
 def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
-    """The tree with ranges beside its nodes, which keep their numbers.
-
-    >>> tree = Hierarchy.from_entries([("*", None, None), ("1-3", "*", None), ("1", "1-3", None),
-    ...     ("2", "1-3", None), ("3", "1-3", None), ("4", "*", None)])
-    >>> found = with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 4]")])
-    >>> found.labels[-2:], found.level[-2:].tolist(), found.leaves_below[-2:].tolist(), found.root
-    (('[1, 2]', '[3, 4]'), [1, 2], [2, 2], 5)
-    """
+    """The tree with ranges beside its nodes, which keep their numbers."""
     if not ranges:
         return tree
     labels = (*tree.labels, *(one.label for one in ranges))
@@ -132,12 +115,6 @@ def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
 
     Numbers stand by size, dates by time, those of one size and other texts by the alphabet. Between
     a value and ``*`` there is room for ranges, so the root has level 2.
-
-    >>> tree = flat(["10", "9", "30"])
-    >>> tree.labels, tree.height
-    (('9', '10', '30', '*'), 3)
-    >>> flat(["2", "*", "1"]).labels
-    ('1', '2', '*')
     """
     leaves = [value for value in values if value != ROOT_LABEL]
     found = sizes(leaves, kind)

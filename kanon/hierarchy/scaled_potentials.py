@@ -53,7 +53,8 @@ class Potentials(tuple[np.ndarray, ...]):
         if self.slack == 0:
             return sums
         if self.digits:
-            parts = [add([each[place] for each in self.digits]).ravel() for place in self._places]
+            places = range(len(self.digits[0]))
+            parts = [add([each[place] for each in self.digits]).ravel() for place in places]
             for low, high in pairwise(parts):  # carried over: the highest digit decides first
                 high += low >> self.bits
                 low &= (1 << self.bits) - 1
@@ -65,10 +66,6 @@ class Potentials(tuple[np.ndarray, ...]):
         found = np.zeros(len(order), dtype=np.int64)
         found[order[1:]] = np.cumsum(apart)
         return found.reshape(sums.shape)
-
-    @property
-    def _places(self) -> range:
-        return range(len(self.digits[0]))
 
     def exact_sum(self, cells: Sequence[np.ndarray]) -> int:
         """What some cells hold, exactly, times :attr:`common`; 0 where there are no digits."""
@@ -97,14 +94,7 @@ def scaled_potentials(
     attribute_weights: Sequence[float] | None = None,
     occurring: Sequence[np.ndarray] | None = None,
 ) -> Potentials:
-    """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers.
-
-    >>> third = ExactNumbers([Fraction(1, 3), Fraction(0)], np.array([0, 0, 1]))
-    >>> half = ExactNumbers([Fraction(1, 2), Fraction(0)], np.array([0, 1]))
-    >>> exact = scaled_potentials([third, half], 10)
-    >>> exact.slack, (np.array(exact[0]) * 3 == exact[1][0] * 2).tolist()
-    (0, [True, True, False])
-    """
+    """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers."""
     weights = [1.0] * len(depths) if attribute_weights is None else list(attribute_weights)
     if not all(0 <= weight <= LARGEST_WEIGHT for weight in weights):
         raise MetricError(

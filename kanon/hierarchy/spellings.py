@@ -38,13 +38,7 @@ class Spellings(NamedTuple):
 
 
 def spellings(counts: Mapping[str, int]) -> list[Spellings]:
-    """The groups of values that look like spellings of one, those with most records first.
-
-    >>> found = spellings({"Accountant": 40, "Acountant": 2, "accountant": 1, "Nurse": 30,
-    ...                    "Nurse assistant": 3, "female": 90, "male": 9, "Level 1": 9})
-    >>> [dict(one.records) for one in found]
-    [{'Accountant': 40, 'Acountant': 2, 'accountant': 1}]
-    """
+    """The groups of values that look like spellings of one, those with most records first."""
     if len(counts) > MOST_VALUES:
         return []
     texts = sorted(counts, key=lambda text: (-counts[text], text))
@@ -78,14 +72,7 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
 def unjoined(
     tree: Hierarchy, found: Sequence[Spellings], values: Collection[str] | None = None
 ) -> list[Spellings]:
-    """Those of the groups whose values are all in a tree, and not joined in it already.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> colours = groups([{"Red": ["red", "redd", "ret"]}, {"*": ["Red", "blue", "bleu"]}])
-    >>> found = [Spellings({"red": 9, "redd": 1}), Spellings({"blue": 9, "bleu": 1})]
-    >>> [one.name for one in unjoined(colours, found)]
-    ['blue']
-    """
+    """Those of the groups whose values are all in a tree, and not joined in it already."""
     left = []
     spelt = {text for one in found for text in one.records}
     for one in found:
@@ -103,14 +90,7 @@ def unjoined(
 
 
 def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
-    """The tree with each of the groups just above its values, under the parent of its name.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"care": ["nurse"], "other": ["nurce", "cook"]}])
-    >>> made = joined(tree, [Spellings({"nurse": 9, "nurce": 1})])
-    >>> [made.labels[node] for node in made.path(made.node_of["nurce"])]
-    ['nurce', 'Nurse', 'care', '*']
-    """
+    """The tree with each of the groups just above its values, under the parent of its name."""
     taken = {*tree.labels}
     groups = {}
     for one in chosen:
@@ -123,12 +103,7 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
 
 
 def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
-    """Of values that a tree lacks, the leaf that looks the same on a screen.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> find_look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
-    {'New\\xa0York': 'New York'}
-    """
+    """Of values that a tree lacks, the leaf that looks the same on a screen."""
     leaf_of = {_strip_unseen(leaf): leaf for leaf in tree.labels[: tree.n_leaves]}
     return {
         value: leaf_of[_strip_unseen(value)] for value in values if _strip_unseen(value) in leaf_of
@@ -138,12 +113,7 @@ def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
 def with_look_alikes(
     tree: Hierarchy, alike: Mapping[str, str], present: Collection[str]
 ) -> Hierarchy:
-    """The tree with values beside the leaves that look the same, or in place of unused ones.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> with_look_alikes(suppression(["a", "b"]), {"A": "a", "B": "b"}, ["A", "B", "b"]).labels
-    ('A', 'b', 'B', '*')
-    """
+    """The tree with values beside the leaves that look the same, or in place of unused ones."""
     values_of: dict[str, list[str]] = defaultdict(list)
     for value, leaf in alike.items():
         values_of[leaf].append(value)

@@ -23,11 +23,6 @@ _Level = TypeVar("_Level")
 _FEW = 12  # up to so many distinct values, keeping or losing a value is a fair start
 
 
-_DAYS_OF_A_YEAR = 366
-
-_KEPT = "each is kept or lost"
-
-
 @dataclass(frozen=True)
 class SuggestedBuilder:
     """A builder with its parameters, as a plan names it, and why in one sentence."""
@@ -136,7 +131,8 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
         yield SuggestedBuilder("mask", reason, starting_parameters("mask", values))
     elif many:
         yield from _frequency(records)
-    yield SuggestedBuilder("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
+    reason = f"It holds {counted(len(values), 'value')}: each is kept or lost."
+    yield SuggestedBuilder("suppression", reason)
 
 
 def _can_be_built(
@@ -180,7 +176,7 @@ def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
     several = _select_dividing(lambda levels: dates(by_time, levels, known), allowed)
     if "year" not in allowed:
         return several
-    first = "year" if len(values) > _DAYS_OF_A_YEAR else "month"
+    first = "year" if len(values) > 366 else "month"
     start = allowed[allowed.index(first) if first in allowed else 0 :]
     finer = several[:-1] if known is None or known.resolution != "time" else several
     return [level for level in several if level in start] or finer[-2:]

@@ -21,26 +21,13 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNOR
 
 
 def level_table(tree: Hierarchy) -> pd.DataFrame:
-    """One row per leaf: the leaf, and in "level c" the highest node above it of level <= c.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> level_table(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]))
-       leaf level 1 level 2
-    0   Cat   Felid       *
-    1  Lion   Felid       *
-    2   Dog     Dog       *
-    """
+    """One row per leaf: the leaf, and in "level c" the highest node above it of level <= c."""
     columns = ["leaf", *(f"level {level}" for level in range(1, tree.height))]
     return pd.DataFrame(tree_to_lines(tree), columns=columns, dtype=object)
 
 
 def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
-    """The tree of a table with one row per leaf.
-
-    >>> table = pd.DataFrame([["Cat", "Felid", "*"], ["Lion", "Felid", ""], ["Dog", "", ""]])
-    >>> tree_from_levels(table).labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
-    """
+    """The tree of a table with one row per leaf."""
     cells = [[_text(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
     used = [column for column in range(table.shape[1]) if any(row[column] for row in cells)]
     rows = [
@@ -73,15 +60,7 @@ def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
 
 
 def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
-    """One row per edge, parents first; siblings in their order.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> edge_table(groups([{"Felid": ["Cat"]}, {"*": ["Felid", "Dog"]}]), np.array([1, 3, 2, 0]))
-      parent  child  weight
-    0      *  Felid     2.0
-    1  Felid    Cat     1.0
-    2      *    Dog     3.0
-    """
+    """One row per edge, parents first; siblings in their order."""
     shown = tree.weight if weights is None else weights
     rows: list[tuple[str, str, float]] = []
     for label, above, _ in tree.entries():
@@ -92,13 +71,7 @@ def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFra
 
 
 def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
-    """The tree of a table with one row per edge.
-
-    >>> table = pd.DataFrame([["*", "a", "1.5"], ["*", "b", 2]],
-    ...                      columns=["parent", "child", "weight"])
-    >>> tree_from_edges(table).weight.tolist()
-    [1.5, 2.0, 0.0]
-    """
+    """The tree of a table with one row per edge."""
     place = {_text(name).casefold(): column for column, name in enumerate(table.columns)}
     absent = [name for name in ("parent", "child") if name not in place]
     if absent:
@@ -115,10 +88,7 @@ def tree_from_text(text: str) -> HierarchyFile:
     """The tree of a text pasted from a spreadsheet or an editor.
 
     With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
-    a row per value, as a CSV file. The cells are parted by tab, ``;``, ``,`` or ``|``.
-
-    >>> tree_from_text("parent\\tchild\\n*\\tCat\\n*\\tDog").hierarchy.labels
-    ('Cat', 'Dog', '*')
+    a row per value, as a CSV file.
     """
     found = _edge_header(text)
     if found is None:
@@ -202,7 +172,10 @@ def _from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
         if child == parent:
             raise HierarchyError(f"{place}: {{cells}} is its own parent.", [child])
         place_of[child], parent_of[child] = place, parent or None
-        weight_of[child] = _weight(place, weight)
+        try:
+            weight_of[child] = parse_weight(weight) if weight else None
+        except HierarchyError as error:
+            raise error.within(place) from None
     if not place_of:
         raise HierarchyError("The table has no rows; it needs one per edge.")
     _add_root(place_of, parent_of)
@@ -228,15 +201,6 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
                 "to be a child.",
                 roots[:2],
             )
-
-
-def _weight(place: str, text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        return parse_weight(text)
-    except HierarchyError as error:
-        raise error.within(place) from None
 
 
 # Pasted text

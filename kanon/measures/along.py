@@ -131,13 +131,7 @@ _AFTER = (
 
 
 def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
-    """What a measure of a sensitive column is called in ``CURVES.csv``.
-
-    >>> privacy_column("entropy_l", "disease", ["disease"])
-    'entropy_l'
-    >>> privacy_column("entropy_l", "disease", ["disease", "salary"])
-    'entropy_l_disease'
-    """
+    """What a measure of a sensitive column is called in ``CURVES.csv``."""
     return what if len(columns) == 1 else f"{what}_{column}"
 
 
@@ -243,6 +237,7 @@ def curves_along(
     started_at_root = int((classes.nodes == roots).sum(axis=1) @ classes.counts)
     unchanged = unchanged_cells(path.nodes, path.counts, path.parts, size)
     raised = classes.n_cells - unchanged
+    fewer = np.cumsum((path.parts >= 0).sum(axis=1) - 1)
 
     alteration = {}
     for metric in metrics:
@@ -254,7 +249,7 @@ def curves_along(
         further = further_along(path, ((k, made(k)) for k in at_some))
     return Curves(
         min_k=min_k,
-        n_classes=size - _gone(path)[at],
+        n_classes=size - np.append(0, fewer)[at],
         alteration=alteration,
         generalised=_percent(raised[at], classes.n_cells),
         at_root=_percent(at_root[at], classes.n_cells),
@@ -278,12 +273,6 @@ def _worst(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         entropy_l[each.name] = np.exp(-worst[each.folded][0][at])
         t_norm1[each.name] = worst[each][1][at]
     return {"entropy_l": entropy_l, "t_norm1": t_norm1}
-
-
-def _gone(path: MergePath) -> np.ndarray:
-    """By how many the classes became fewer after 0, 1, … merges."""
-    fewer = (path.parts >= 0).sum(axis=1) - 1
-    return np.concatenate([[0], np.cumsum(fewer)]).astype(np.int64)
 
 
 def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:

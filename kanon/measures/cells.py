@@ -70,21 +70,13 @@ def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
 
 
 def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
-    """The sum of a number per node over all cells, rounded once: the order does not matter.
-
-    >>> summed([np.array([2, 1])], [np.array([0.0, 0.5])])
-    0.5
-    """
+    """The sum of a number per node over all cells, rounded once: the order does not matter."""
     products = (at * lost for at, lost in zip(cells, losses, strict=True))
     return math.fsum(number for product in products for number in product.tolist())
 
 
 def share(part: float, whole: float) -> float:
-    """``part`` of ``whole`` in percent; 0 of 0 is 0 %.
-
-    >>> share(1, 4), share(0, 0)
-    (25.0, 0.0)
-    """
+    """``part`` of ``whole`` in percent; 0 of 0 is 0 %."""
     return 100.0 * (part / whole) if whole else 0.0
 
 

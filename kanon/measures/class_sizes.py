@@ -6,11 +6,7 @@ from kanon.recoding import MergePath, Recoding
 
 
 def bins(n_records: int) -> int:
-    """B, the number of powers of two that class sizes can begin with.
-
-    >>> bins(1), bins(2), bins(30_162)
-    (1, 2, 15)
-    """
+    """B, the number of powers of two that class sizes can begin with."""
     return int(n_records).bit_length()
 
 

@@ -55,15 +55,7 @@ def standing(
     digits: int | None = None,
     higher: Sequence[bool] | None = None,
 ) -> Standing:
-    """Who is ahead in each row, and whether that is more than luck.
-
-    >>> table = pd.DataFrame({"a": [1.0], "b": [2.0], "c": [9.0]})
-    >>> found = standing(table, table - 1, table + 0.5)
-    >>> found.ranks.iloc[0].tolist(), found.undecided.iloc[0].tolist()
-    ([1, 2, 3], [True, True, False])
-    >>> standing(table, higher=[True]).ranks.iloc[0].tolist()
-    [3, 2, 1]
-    """
+    """Who is ahead in each row, and whether that is more than luck."""
     directions = tuple(higher) if higher is not None else (False,) * len(values)
     up = np.array(directions, dtype=bool)[:, None]
     # Where higher is better, the same numbers below zero: then lower is.
@@ -94,13 +86,7 @@ def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndar
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """One configuration minus another, over k, by one criterion.
-
-    >>> found = Difference((2, 3), np.array([-4.0, 1.0]), np.array([-5.0, -1.0]),
-    ...                    np.array([-2.0, 3.0]), higher=False)
-    >>> found.ahead(2), found.ahead(3)
-    ('first', 'undecided')
-    """
+    """One configuration minus another, over k, by one criterion."""
 
     ks: tuple[int, ...]  # the k, rising
     values: np.ndarray  # the first minus the second
@@ -123,24 +109,14 @@ class Difference:
 
 
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
-    """The place of each value, the least first; ties share the smaller place.
-
-    >>> ranks([2.1, 2.3, 1.0])
-    [2, 3, 1]
-    >>> ranks([2.1, 2.3, 1.0], digits=0)
-    [2, 2, 1]
-    """
+    """The place of each value, the least first; ties share the smaller place."""
     compared = as_shown(np.asarray(alterations, dtype=float), digits)
     compared = np.where(np.isnan(compared), np.inf, compared)  # nothing to measure: last
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
 def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers rounded as they are where they are shown, so that what looks equal is equal.
-
-    >>> as_shown(np.array([27.349, 27.251]), 1).tolist()
-    [27.3, 27.3]
-    """
+    """Numbers rounded as they are where they are shown, so that what looks equal is equal."""
     found = np.asarray(values, dtype=float)
     if digits is None:
         return found
@@ -163,11 +139,7 @@ def check_interval(low: int, high: int, n_records: int) -> None:
 def nauc(
     k: Sequence[int], values: Sequence[float] | np.ndarray, low: int, high: int, n_records: int
 ) -> float:
-    """The normalised area under a curve: (1/(b - a)) * integral of f from a to b.
-
-    >>> nauc([2, 4, 6], [0.0, 10.0, 10.0], low=2, high=6, n_records=8)
-    7.5
-    """
+    """The normalised area under a curve: (1/(b - a)) * integral of f from a to b."""
     check_interval(low, high, n_records)
     points = {int(at): float(value) for at, value in zip(k, values, strict=True)}
     if low not in points or high not in points:

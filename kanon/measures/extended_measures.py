@@ -1,8 +1,7 @@
 """Every measure beyond the columns of ``CURVES.csv``, at the k of a comparison.
 
-A measure that is a sum over cells or classes is known at every k of a merge path (see
-:mod:`kanon.measures.running`), any other one where a release was made for it. Nothing here lists
-them: a file in the folder is enough.
+A sum over cells or classes is known at every k of a merge path (see :mod:`kanon.measures.running`),
+any other measure where a release was made for it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,24 +25,18 @@ from kanon.measures.overview import of_column, utility_cards
 from kanon.measures.running import cell_sums, class_sums
 from kanon.recoding import MergePath, Recoding
 
-_IN_CURVES = (generalised, at_root, deleted_among_modified)  # measures that stand in ``CURVES.csv``
-
 
 @cache
 def further_cards() -> Mapping[str, Card]:
     found = dict(utility_cards())
-    for module in _IN_CURVES:
+    for module in (generalised, at_root, deleted_among_modified):  # in ``CURVES.csv``
         del found[module.CARD.name]
     return {**found, classification_metric.CARD.name: classification_metric.CARD}
 
 
 @cache
 def at_some_k() -> frozenset[str]:
-    """The further measures that are no running sums: of a merge path, known at some k alone.
-
-    >>> "query_error_percent" in at_some_k(), "precision" in at_some_k()
-    (True, False)
-    """
+    """The further measures that are no running sums: of a merge path, known at some k alone."""
     modules = parts_of(kanon.measures)
     return frozenset(
         name for name in further_cards()
@@ -119,5 +112,4 @@ def known_at(
 ) -> np.ndarray:
     if name == c_avg.CARD.name and average_class_size.CARD.name in numbers:
         return numbers[average_class_size.CARD.name][rows] / np.asarray(ks)
-    found: np.ndarray = numbers[name][rows] if name in numbers else np.full(len(rows), np.nan)
-    return found
+    return np.asarray(numbers[name][rows] if name in numbers else np.full(len(rows), np.nan))

@@ -9,9 +9,7 @@ _MOST_LOGS = 2**20  # up to which n the values of n ln n are kept: 8 MB
 
 
 def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
-    found: np.ndarray = np.zeros(size, dtype=dtype)
-    found[: len(values)] = values
-    return found
+    return np.pad(values.astype(dtype), (0, size - len(values)))
 
 
 def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:

@@ -24,11 +24,8 @@ from kanon.sensitive import Sensitive
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_NO_ROWS = (
-    np.zeros((2, 0), dtype=np.int64),
-    np.zeros(0, dtype=np.int64),
-    np.zeros(0, dtype=np.int64),
-)
+_NOTHING = np.zeros(0, dtype=np.int64)
+_NO_ROWS = (np.zeros((2, 0), dtype=np.int64), _NOTHING, _NOTHING)
 """Where nothing is published beside the classes; see :func:`_with_rows`."""
 
 
@@ -114,16 +111,7 @@ class Attack:
 def matching(
     classes: EquivalenceClasses, known: Mapping[str, str], column: str | None = None
 ) -> Match:
-    """The records of a table that fit what is known of a person.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
-    >>> sizes = np.array([1, 2, 1])
-    >>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
-    >>> raised = EquivalenceClasses(("race",), (race,), np.array([[1], [2], [3]]), sizes[[2, 0, 1]])
-    >>> [matching(each, {"race": "Cat"}).records for each in (table, raised)]
-    [1, 2]
-    """
+    """The records of a table that fit what is known of a person."""
     fits = np.ones(classes.n_classes, dtype=bool)
     for place, name in zip(_places(classes, known), known, strict=True):
         tree = classes.hierarchies[place]
@@ -152,15 +140,7 @@ def linkage(
     known: Sequence[str],
     column: str | None = None,
 ) -> Linkage | None:
-    """Attack everybody in a table in turn; exact, counted on classes.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> race = suppression(["Cat", "Lion", "Dog"])
-    >>> sizes = np.array([1, 2, 1])
-    >>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
-    >>> linkage(table, table, ["race"])
-    Linkage(of='records', singled_out=0.5, matches=1.5, right=None)
-    """
+    """Attack everybody in a table in turn; exact, counted on classes."""
     if not persons.n_records:
         return None
     if persons.persons is not None:
@@ -191,10 +171,7 @@ def _persons(classes: EquivalenceClasses) -> Sensitive:
 
 
 def _fewest_persons(found: Attack) -> np.ndarray:
-    """Per person the fewest persons that match a record of theirs, at least 1; 0 if none ever does.
-
-    Shape (number of persons,), int64.
-    """
+    """Per person the fewest persons that match a record of theirs; 0 if none ever does."""
     who = _persons(found.known)
     matches = found.different[who.of_entry]
     _, number = np.unique(who.value, return_inverse=True)
@@ -253,10 +230,8 @@ def projected(classes: EquivalenceClasses, places: Sequence[int]) -> Equivalence
 
 def _covers(tree: Hierarchy, node: int) -> np.ndarray:
     """Which nodes are a given one or its ancestors, or ranges that hold it. Shape (N,), bool."""
-    numbers = np.arange(tree.n_nodes)
     within = (tree.first <= tree.first[node]) & (tree.last >= tree.last[node])
-    found: np.ndarray = within & (numbers >= node)
-    return found
+    return np.asarray(within & (np.arange(tree.n_nodes) >= node))
 
 
 def _places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:
@@ -274,8 +249,7 @@ def _histograms(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the entries of each class start, their values, their counts; none of nothing."""
     if of is None:
-        none = np.zeros(0, dtype=np.int64)
-        return np.zeros(classes.n_classes + 1, dtype=np.int64), none, none
+        return np.zeros(classes.n_classes + 1, dtype=np.int64), _NOTHING, _NOTHING
     found = of(classes)
     return found.start, found.value.astype(np.int64), found.count
 
@@ -310,11 +284,7 @@ def _with_rows(
 
 
 def _next_prefix(nodes: np.ndarray) -> np.ndarray:
-    """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m).
-
-    >>> _next_prefix(np.array([[0, 0], [0, 1], [2, 0]])).tolist()
-    [[2, 1], [2, 2], [3, 3]]
-    """
+    """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m)."""
     size, m = nodes.shape
     found = np.empty((size, m), dtype=np.int64)
     starts = np.zeros(size, dtype=bool)

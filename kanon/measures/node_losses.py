@@ -10,60 +10,30 @@ from kanon.hierarchy import Hierarchy
 
 
 def level_share(tree: Hierarchy) -> np.ndarray:
-    """level(v) / level(root), the share of the levels that v rose. Shape (N,).
-
-    >>> from kanon.hierarchy.build import groups
-    >>> level_share(groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])).tolist()
-    [0.0, 0.0, 0.0, 0.5, 1.0]
-    """
+    """level(v) / level(root), the share of the levels that v rose. Shape (N,)."""
     highest = int(tree.level[tree.root])
     return tree.level / highest if highest else np.zeros(tree.n_nodes)
 
 
 def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
-    """(|v| - 1) / |root|, |v| being how many leaves v covers: its other values. Shape (N,).
-
-    >>> from kanon.hierarchy.build import groups
-    >>> leaf_share_lost(groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])).tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.25, 0.75]
-    """
-    lost: np.ndarray = (tree.leaves_covered - 1) / tree.n_leaves
-    return lost
+    """(|v| - 1) / |root|, |v| being how many leaves v covers: its other values. Shape (N,)."""
+    return np.asarray((tree.leaves_covered - 1) / tree.n_leaves)
 
 
 def other_leaves_share(tree: Hierarchy) -> np.ndarray:
-    """(|v| - 1) / (|root| - 1), |v| being how many leaves v covers: its other values. Shape (N,).
-
-    The share of all other values of its column. 0 at a leaf, 1 at the root; 0 for one leaf.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> other_leaves_share(suppression(["a", "b", "c"])).tolist()
-    [0.0, 0.0, 0.0, 1.0]
-    """
+    """(|v| - 1) / (|root| - 1), v's share of all other values; 0 for one leaf. Shape (N,)."""
     others = tree.n_leaves - 1
     return (tree.leaves_covered - 1) / others if others else np.zeros(tree.n_nodes)
 
 
 def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
-    """log2 of the number of records at v or below it, in bits. Shape (N,).
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> record_bits(suppression(["a", "b", "c"]), np.array([4, 2, 2, 0])).tolist()
-    [2.0, 1.0, 1.0, 3.0]
-    """
-    found: np.ndarray = np.log2(np.maximum(tree.sum_below(at), 1))
-    return found
+    """log2 of the number of records at v or below it, in bits. Shape (N,)."""
+    return np.asarray(np.log2(np.maximum(tree.sum_below(at), 1)))
 
 
 def conditional_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
-    """H(V | v), the entropy of the original values of the records at v or below, in bits.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> conditional_bits(suppression(["a", "b", "c"]), np.array([4, 2, 2, 0])).tolist()
-    [0.0, 0.0, 0.0, 1.5]
-    """
+    """H(V | v), the entropy of the original values of the records at v or below, in bits."""
     below = np.maximum(tree.sum_below(at), 1)
     parts = tree.sum_below(at * np.log2(np.maximum(at, 1)))
     several = tree.sum_below(at > 0) > 1  # of one value nothing may remain of the roundings
-    found: np.ndarray = np.where(several, np.maximum(np.log2(below) - parts / below, 0.0), 0.0)
-    return found
+    return np.asarray(np.where(several, np.maximum(np.log2(below) - parts / below, 0.0), 0.0))

@@ -16,22 +16,16 @@ from kanon.measures import alteration, classification_metric, minimum_k
 from kanon.metrics import Metric
 from kanon.recoding import Recoding, Trace
 
-_PROTECTS = (minimum_k,)  # measures of how well people are protected, not of what a release lost
-
-_MANY = (alteration, classification_metric)
-"""Measures that there are several of: one per metric, one per sensitive column."""
+_APART = (minimum_k, alteration, classification_metric)
+"""What measures protection, and what there are several of: per metric, per sensitive column."""
 
 
 def utility_cards() -> Mapping[str, Card]:
-    """The cards of the measures that a release has one of, by name: each file of the folder.
-
-    >>> "precision" in utility_cards(), "min_k" in utility_cards()
-    (True, False)
-    """
+    """The cards of the measures that a release has one of, by name: each file of the folder."""
     return {
         name: module.CARD
         for name, module in parts_of(kanon.measures).items()
-        if module not in (*_PROTECTS, *_MANY)
+        if module not in _APART
     }
 
 
@@ -77,26 +71,15 @@ class MeasureValue:
         """
         if self.card.unit != "share":
             return self
-        return replace(
-            self,
-            card=replace(
-                self.card,
-                unit="%",
-                lowest=_said(self.card.lowest),
-                highest=_said(self.card.highest),
-            ),
-            before=_hundredfold(self.before),
-            after=_hundredfold(self.after),
-            at_root=_hundredfold(self.at_root),
+        ends = (
+            re.sub(r"\b[01](?=:)", lambda share: f"{100 * int(share[0])} %", end)
+            for end in (self.card.lowest, self.card.highest)
         )
-
-
-def _said(end: str) -> str:
-    return re.sub(r"\b[01](?=:)", lambda share: f"{100 * int(share[0])} %", end)
-
-
-def _hundredfold(share: float | None) -> float | None:
-    return None if share is None else 100.0 * share
+        lowest, highest = ends
+        shares = (self.before, self.after, self.at_root)
+        before, after, at_root = (None if one is None else 100.0 * one for one in shares)
+        card = replace(self.card, unit="%", lowest=lowest, highest=highest)
+        return MeasureValue(card, before, after, at_root, self.column)
 
 
 def overview(
@@ -108,24 +91,16 @@ def overview(
 ) -> tuple[MeasureValue, ...]:
     """All measures of what a release lost, by title. Measures of privacy are none of them."""
     three = (before, after, at_root)
-    found = [_of(card, [one[name] for one in three]) for name, card in _single().items()]
+    single = [alteration.MEAN_CARD, *utility_cards().values()]
+    found = [MeasureValue(card, *(one[card.name] for one in three)) for card in single]
     for metric in metrics:
         card = replace(alteration.CARD, title=f"Alteration, {metric.card.title}")
-        found.append(_of(card, [one["alteration"][metric.name] for one in three]))
+        found.append(MeasureValue(card, *(one["alteration"][metric.name] for one in three)))
     card = classification_metric.CARD
     for column in columns:
-        numbers = [of_column(one, column, columns)[card.name] for one in three]
-        found.append(_of(card, numbers, column))
+        then, now, most = (of_column(one, column, columns)[card.name] for one in three)
+        found.append(MeasureValue(card, then, now, most, column))
     return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
-
-
-def _of(card: Card, numbers: Sequence[float | None], column: str = "") -> MeasureValue:
-    before, after, at_root = numbers
-    return MeasureValue(card, before, after, at_root, column)
-
-
-def _single() -> Mapping[str, Card]:
-    return {alteration.MEAN_CARD.name: alteration.MEAN_CARD, **utility_cards()}
 
 
 def of_column(numbers: Mapping[str, Any], column: str, columns: Sequence[str]) -> Mapping[str, Any]:

@@ -9,12 +9,7 @@ Direction = Literal["lower", "higher"]
 
 
 def pareto_front(points: np.ndarray, directions: Sequence[Direction]) -> np.ndarray:
-    """Which points are on the front.
-
-    >>> alteration_and_l = np.array([[10.0, 50.0], [20.0, 80.0], [30.0, 70.0]])
-    >>> pareto_front(alteration_and_l, ["lower", "higher"]).tolist()
-    [True, True, False]
-    """
+    """Which points are on the front."""
     values = np.asarray(points, dtype=float)
     if values.ndim != 2 or values.shape[1] != len(directions):
         raise ValueError("A front needs a row per point and a direction per column.")

@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
-    """The estimated number of cells of every leaf: Σ of at(v) / |v| over the nodes that cover it.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    >>> leaf_counts(tree, np.array([1, 0, 0, 2, 3])).tolist()
-    [3.0, 2.0, 1.0]
-    """
+    """The estimated cells of every leaf: Σ of at(v) / |v| over the nodes that cover it."""
     found: np.ndarray = np.zeros(tree.n_leaves)
     spread(np.asarray(at, dtype=np.int64), tree.first, tree.last, found)
     return found

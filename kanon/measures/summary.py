@@ -5,13 +5,7 @@ from typing import Any
 
 import kanon.measures
 from kanon.cards import parts_of
-from kanon.measures import (
-    alteration,
-    association_change,
-    c_avg,
-    classification_metric,
-    query_error,
-)
+from kanon.measures import alteration, association_change, c_avg, classification_metric, query_error
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding

@@ -11,15 +11,7 @@ from kanon.recoding import MergePath, Recoding
 
 
 def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
-    """For every node of a hierarchy the node of another that covers the same values.
-
-    >>> from kanon.hierarchy.build import groups
-    >>> tree = groups([{"ab": ["a", "b"]}, {"*": ["ab", "c"]}])
-    >>> other = groups([{"bc": ["b", "c"]}, {"*": ["a", "bc"]}])
-    >>> met = in_terms_of(tree, other)
-    >>> [(tree.labels[v], other.labels[u]) for v, u in enumerate(met)]
-    [('a', 'a'), ('b', 'b'), ('c', 'c'), ('ab', '*'), ('*', '*')]
-    """
+    """For every node of a hierarchy the node of another that covers the same values."""
     found = np.full(tree.n_nodes, -1, dtype=np.int32)
     for leaf in range(tree.n_leaves):
         found[leaf] = other.node_of.get(tree.labels[leaf], -1)

@@ -20,9 +20,7 @@ def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
 def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> None:
     """Check before a run that some release can meet each of the models.
 
-    Merging classes never lowers the level of the worst one, so what the table as one class does
-    not meet no release of all records meets, and what it meets is met by merging everything. (A
-    release that suppresses records is a release of another table.)
+    Merging classes never lowers the level of the worst one: the table as one class shows the best.
     """
     if not classes.n_classes:
         return

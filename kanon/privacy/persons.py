@@ -39,18 +39,8 @@ def too_few_persons(k: int, persons: int) -> str:
 class KInPersons(Model):
     """The model "every class holds records of at least k different persons".
 
-    A person with records in several classes counts once in each of them. Where every person has
-    one record this is k-anonymity; else it asks for more, as a class of five records may be of one
-    person. Merging classes never lowers the number of persons of the smallest one, which is not
-    the sum of those merged: who has records in both counts once.
-
-    >>> from kanon.sensitive import Sensitive
-    >>> who = Sensitive.from_records("who", "abc", False, [0] * 5 + [1] * 2, [0] * 5 + [1, 2], 2)
-    >>> nodes = np.zeros((2, 0), dtype=np.int32)
-    >>> classes = EquivalenceClasses((), (), nodes, np.array([5, 2]), persons=who)
-    >>> model = KInPersons(2, "who")
-    >>> model.levels(classes).tolist(), model.level(classes), model.holds(classes)
-    ([1, 2], 1, False)
+    A person with records in several classes counts once in each of them. Merging classes never
+    lowers the number of persons of the smallest one, which is not the sum of those merged.
     """
 
     k: Annotated[int, Range(1, whole=True)]

@@ -8,12 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import (
-    Discriminator,
-    Field,
-    StrictInt,
-    create_model,
-)
+from pydantic import Discriminator, Field, StrictInt, create_model
 
 import kanon.privacy
 from kanon.base.checked_json import Number, Strict
@@ -32,14 +27,6 @@ class ModelPlan(Strict):
             given["column"] = column
         made: Model = MODELS[self.model](**given)
         return made
-
-    @property
-    def looks_at_column(self) -> bool:
-        return "column" in type(self).model_fields
-
-    @property
-    def chosen_column(self) -> str | None:
-        return getattr(self, "column", None)
 
 
 def _parameter(allowed: Range) -> Any:

@@ -55,12 +55,6 @@ def test_two_values_have_one_fingerprint_if_they_are_the_same(one, other):
     assert (fingerprint_of(one) == fingerprint_of(other)) is same
 
 
-@examples(200)
-@given(VALUES)
-def test_a_copy_has_the_same_fingerprint(value):
-    assert fingerprint_of(copy.deepcopy(value)) == fingerprint_of(value)
-
-
 @pytest.mark.parametrize("kind", INPUTS)
 @examples(100)
 @given(data=st.data())
@@ -71,11 +65,6 @@ def test_every_field_of_the_inputs_counts(kind, data):
     assume(spelled_out(value) != spelled_out(getattr(inputs, name)))
     assert fingerprint_of(replace(inputs, **{name: value})) != fingerprint_of(inputs)
     assert fingerprint_of(copy.deepcopy(inputs)) == fingerprint_of(inputs)
-
-
-def test_the_order_of_a_mapping_does_not_count():
-    assert fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
-    assert fingerprint_of(["a", "b"]) != fingerprint_of(["b", "a"])
 
 
 def test_inputs_of_another_class_are_others():

@@ -68,11 +68,6 @@ def test_categories_that_no_record_has_are_no_values():
     assert lacking_values(counted_values(table["q"]), suppression(["F"])) == {}
 
 
-def test_codes_with_zeros_are_not_numbers():
-    plan, table = one_column(["007", "007", "7", "7"], {"build": "suppression"})
-    assert run(plan, table).released(order="table")["q"].tolist() == ["007", "007", "7", "7"]
-
-
 @pytest.mark.parametrize("moment", [pd.Timestamp, datetime.date.fromisoformat,
                                     datetime.datetime.fromisoformat])  # fmt: skip
 @pytest.mark.parametrize("dtype", [object, None])

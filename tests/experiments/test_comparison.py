@@ -169,11 +169,6 @@ def test_the_proposed_interval_can_be_measured(problem, name):
     assert (comparison.areas(*comparison.interval).values >= 0).all(axis=None)
 
 
-def test_one_more_k_can_be_shown_where_every_k_is_known():
-    known = compared(line("ncp", [1, 1, 1]))
-    assert known.including(5) is known, "points are known where they were run"
-
-
 @examples(20)
 @given(problems(), st.data())
 def test_including_a_k_adds_it(problem, data):
@@ -456,6 +451,7 @@ def test_the_table_behind_the_curves_holds_every_seed(problem):
 def test_the_nearest_k_that_can_be_shown():
     comparison = compared(line("ncp", [1, 1, 1]))
     assert [comparison.nearest(k) for k in (2, 3, 4, 5, 100)] == [2, 4, 4, 6, 6]
+    assert comparison.including(5) is comparison, "points are known where they were run"
 
 
 def test_the_fourteen_k_of_the_papers():

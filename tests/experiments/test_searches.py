@@ -160,13 +160,6 @@ def test_alteration_is_that_of_the_release(once):
         assert row["alteration"] == alteration.value(release, NLLM)
 
 
-def test_with_nothing_said_nobody_suppresses_not_even_datafly(once):
-    found = measure_searches(no_progress, task_of(a_table(40, 3)), NLLM)
-    assert (found.over_k["suppressed"] == 0).all() and found.limit == 0
-    some = measure_searches(no_progress, task_of(a_table(40, 3), suppression=4), NLLM)
-    assert 0 < some.over_k["suppressed"].max() <= 4
-
-
 def test_over_columns_each_lattice_is_that_of_the_first_ones(once):
     """The same as tables that have the first columns alone; all records stay."""
     problem = a_table(60, 5)

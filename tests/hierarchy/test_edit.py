@@ -538,6 +538,7 @@ def test_a_deep_tree_needs_no_recursion():
     entries = [("*", None, None), ("leaf", f"g{deep}", 1.0)]
     entries += [(f"g{i}", f"g{i - 1}" if i else "*", 1.0) for i in range(deep + 1)]
     chain = Hierarchy.from_entries(entries)
+    assert (chain.height, chain.lca(0, chain.root)) == (deep + 3, chain.root)
     flat = edit.ungroup(chain, [f"g{i}" for i in range(deep + 1)])
     assert flat.labels == ("leaf", "*")
     assert flat.weight.tolist() == [deep + 2, 0]

@@ -16,8 +16,7 @@ from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.scaled_potentials import scaled_potentials
-from kanon.measures.along import curves_along, points_of, privacy_column
-from kanon.measures.histograms import histograms_of
+from kanon.measures.along import curves_along, points_of
 from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
@@ -103,18 +102,6 @@ def test_curves_are_those_of_every_release(path):
 
 
 @examples(40)
-@given(paths())
-def test_merging_never_makes_the_worst_class_worse(path):
-    curves = curves_along(path, NLLM)
-    for name, values in curves.entropy_l.items():
-        assert (np.diff(values) >= -1e-12).all()
-        assert (np.diff(curves.t_norm1[name]) <= 0).all()
-        assert values[0] >= 1 - 1e-12
-        assert 0 <= curves.t_norm1[name][-1] <= curves.t_norm1[name][0] < 2
-        assert curves.t_norm1[name][-1] == 0, "one class is the table"
-
-
-@examples(40)
 @given(paths(), st.data())
 def test_curves_and_points_are_one(path, data):
     n = path.classes.n_records
@@ -188,19 +175,6 @@ def test_measuring_leaves_the_table_alone():
         assert np.array_equal(before, now)
 
 
-def test_there_is_room_for_every_histogram():
-    """Twice the entries, and what fills them at first."""
-    ill = wide(20, 9, seed=3).sensitive[0]
-    found = histograms_of(ill, 40)
-    assert len(found.value) == len(found.tally) == 2 * len(ill.value)
-    assert len(found.start) == len(found.length) == 40
-    assert found.length.tolist() == [*np.diff(ill.start), *[0] * 20]
-    assert found.value[: len(ill.value)].tolist() == ill.value.tolist()
-    assert found.records == ill.total.sum()
-    assert found.logs[:3].tolist() == [0, 0, pytest.approx(2 * np.log(2))]
-    assert len(found.logs) == found.records + 1
-
-
 def test_counts_beyond_the_table_of_logarithms_are_measured_alike():
     """Counts of about a million, where n ln n is computed and no longer looked up."""
     rng = np.random.default_rng(1)
@@ -272,8 +246,3 @@ def test_a_sweep_has_a_column_for_each(sensitive, name):
             l_, t = levels(alone.released(), column)
             assert row[f"entropy_l{suffix}"] == pytest.approx(l_)
             assert row[f"t_norm1{suffix}"] == pytest.approx(t)
-
-
-def test_names_have_a_suffix_where_there_are_several():
-    assert privacy_column("t_norm1", "ill", ["ill"]) == "t_norm1"
-    assert privacy_column("t_norm1", "ill", ["pay", "ill"]) == "t_norm1_ill"

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon import measures
 from kanon.algorithms import gaa
 from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.task import Task
-from kanon.cards import parts_of
 from kanon.errors import MetricError, PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import groups, suppression
@@ -492,13 +490,3 @@ def test_a_sweep_may_be_guided_by_entropy():
     found = sweep(Plan.from_content(problem.plan(k=2)), problem.frame(), [2, 4], ["ncp", "entropy"])
     assert found["metric"].tolist() == ["ncp"] * 2 + ["entropy"] * 2
     assert found["alteration_entropy"].iloc[[1, 3]].tolist() == [100, 100]
-
-
-# --- cards ----------------------------------------------------------------------------------------
-def test_cards_say_how_measures_are_called_in_files():
-    assert {
-        *("precision", "iloss", "iloss_mean", "general_loss", "discernibility", "c_avg"),
-        *("conditional_entropy_bits", "conditional_entropy_percent", "non_uniform_entropy_bits"),
-        *("average_class_size", "level_of_generalisation", "relative_distance"),
-        "classification_metric",
-    } <= {*parts_of(measures)}

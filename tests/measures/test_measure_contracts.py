@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
-from kanon.measures import classification_metric
 from kanon.metrics import METRICS
 from kanon.recoding import Recoding, Trace
 from kanon.sensitive import Sensitive
@@ -193,36 +192,3 @@ def test_losing_everything_is_worse_by_the_direction_of_the_card(name):
     assert any(sign * (best - found) > 0 for found in worse), "it sees that all is lost"
     if name != "distribution_change":  # four equally frequent values stay so at the root
         assert sign * (best - worse[0]) > 0
-
-
-# --- the classification metric ----------------------------------------------------------------
-def cm(classes: list[str], to: str, values: str = "uvw") -> float:
-    """CM of classes of so many letters, each sent to a node ("-": suppressed)."""
-    rows = tuple((leaf,) for leaf, each in zip("abcd", classes, strict=False) for _ in each)
-    problem = Problem((LETTERS,), rows)
-    group = [place for place, each in enumerate(classes) for _ in each]
-    codes = [values.index(value) for each in classes for value in each]
-    ill = Sensitive.from_records("ill", values, False, group, codes, len(classes))
-    aims = dict(zip(problem.sizes, [None if aim == "-" else (aim,) for aim in to], strict=True))
-    found = recoded(problem, aims)
-    found = replace(found, classes=replace(found.classes, sensitive=(ill,)))
-    return classification_metric.value(found, "ill")
-
-
-def test_who_differs_from_most_and_who_is_suppressed_counts_once():
-    assert cm(["uuv", "vw", "w"], "abc") == (1 + 1 + 0) / 6
-    assert cm(["uuv", "vw", "w"], "ab-") == (1 + 1 + 1) / 6
-    assert cm(["uuv", "vw", "w"], "-b-") == (3 + 1 + 1) / 6, "suppressed, not different besides"
-    assert cm(["uuv", "vw", "w"], "AAc") == (5 - 2) / 6, "u and v tie in A"
-
-
-def test_in_one_class_only_the_most_frequent_value_is_right():
-    assert cm(["uuv", "vw", "w"], "***") == (6 - 2) / 6
-    assert cm(["uu", "u", "uuu"], "***") == 0, "all agree, and nothing is known of the rest"
-    assert cm(["uu", "u", "uuu"], "---") == 1
-
-
-@pytest.mark.parametrize("values", ["uvw", "wvu", "vwu"])
-def test_a_tie_counts_the_same_whichever_label_wins(values):
-    assert cm(["uvuv", "vw"], "ab", values) == (2 + 1) / 6
-    assert cm(["uuvvww", "w"], "*-", values) == (4 + 1) / 7

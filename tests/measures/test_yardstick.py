@@ -97,23 +97,6 @@ def test_a_range_becomes_the_least_that_covers_its_leaves(pair, data):
     assert other.order[met] == least_cover(other, set(built.labels[first:last]))
 
 
-def test_ranges_that_begin_with_the_first_leaf():
-    other = groups([{"ab": ["a", "b"]}, {"*": ["ab", "c"]}])
-    cases = {(0, 1): "a", (0, 2): "ab", (0, 3): "*", (1, 2): "b", (3, 4): "*", (0, 4): "*"}
-    ranges = [LeafRange(*ends, f"range {ends}") for ends in cases]
-    tree = with_ranges(suppression(["a", "b", "c", "d"]), ranges)  # d is no leaf there
-    met = in_terms_of(tree, other)[-len(cases) :]
-    assert [other.labels[node] for node in met] == [*cases.values()]
-
-
-def test_leaves_that_the_yardstick_lacks():
-    """They do not count; a node of such leaves alone is the root."""
-    tree = groups([{"ab": ["a", "b"], "cd": ["c", "d"]}, {"*": ["ab", "cd"]}])
-    other = groups([{"ac": ["a", "c"]}, {"*": ["ac", "x"]}])
-    found = {tree.labels[v]: other.labels[u] for v, u in enumerate(in_terms_of(tree, other))}
-    assert found == {"a": "a", "b": "*", "c": "c", "d": "*", "ab": "a", "cd": "c", "*": "ac"}
-
-
 def test_a_leaf_here_may_be_a_group_there():
     tree = suppression(["x", "g"])
     other = groups([{"g": ["a", "b"]}, {"*": ["g", "x"]}])

@@ -40,7 +40,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import Model, Range, SensitiveModel, ranges, rounded
+from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.privacy.t_closeness import TCloseness
@@ -280,20 +280,6 @@ def test_the_salaries_of_the_paper_on_t_closeness():
     assert found[:2].tolist() == [0.375, pytest.approx(1 / 6)]
 
 
-def test_the_ordered_distance_sees_what_the_equal_one_does_not():
-    near = sensitive_of(rows_of({"1": 1, "2": 1}, {"9": 1, "10": 1}))
-    far = sensitive_of(rows_of({"1": 1, "9": 1}, {"2": 1, "10": 1}))
-    assert t_closeness.each(near, "emd-equal").tolist() == [0.5, 0.5]
-    assert t_closeness.each(far, "emd-equal").tolist() == [0.5, 0.5]
-    assert t_closeness.each(near, "emd-ordered").tolist() == [1 / 3, 1 / 3]
-    assert t_closeness.each(far, "emd-ordered").tolist() == [1 / 6, 1 / 6]
-
-
-def test_missing_stands_last_in_the_ordered_distance():
-    rows = rows_of({"1": 1}, {"10": 1}, {MISSING_LABEL: 1})
-    assert t_closeness.each(sensitive_of(rows), "emd-ordered").tolist() == [0.5, 1 / 3, 0.5]
-
-
 def test_the_ordered_distance_of_nearly_unique_numbers():
     """A class for each of 20,000 pairs among 40,000 numbers: side by side, 800 million cells."""
     places = np.arange(40_000)
@@ -470,7 +456,6 @@ def test_ratios_that_are_near_an_entropy_are_not_it(counts, l, holds):  # noqa: 
         (5, 0.2, True),  # twice 5/10 - 4/10
         (5, 0.2 - 1e-15, False),
         (7, 0.6, True),
-        (400_000, 0.0, True),
         (400_001, 2e-6, True),
         (400_001, 1.999_999e-6, False),
     ],
@@ -618,23 +603,6 @@ def test_parameters_are_checked(name, bad):
 
 def test_a_very_large_whole_number_is_one():
     assert KAnonymity(10**400).k == 10**400
-
-
-def test_a_range_says_what_it_checks():
-    assert Range(0, 1, above=True).text == "a number above 0 and at most 1"
-    for good in (1e-9, 1, 0.5):
-        Range(0, 1, above=True).check("x", good)
-    for bad in (0, 1.0000001, "0.5", True):
-        with pytest.raises(PlanError, match="x has to be a number above 0 and at most 1"):
-            Range(0, 1, above=True).check("x", bad)
-
-
-def test_the_models_are_those_of_the_contract():
-    assert set(MODELS) == {
-        *("k-anonymity", "distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity"),
-        *("t-closeness", "alpha-k-anonymity", "delta-disclosure"),
-        *("basic-beta-likeness", "enhanced-beta-likeness"),
-    }
 
 
 @pytest.mark.parametrize("name", MODELS)

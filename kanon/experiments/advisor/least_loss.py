@@ -1,9 +1,6 @@
 """Which release of a way counts for a k: the one that loses least, of those for k or a larger one.
 
-A release for a larger k is one for k too. Along a merge path more is lost the larger k is, so
-without limits that for k itself counts. But where l or t is asked for, a larger k may be the first
-to have it; and where a way merges on for other models, at each k by itself, a larger k may lose
-less.
+Where l or t is asked for, or a way merges on for other models, that need not be the one for k.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,11 +27,7 @@ def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
 
 
 def missed(lost: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
-    """By how many points releases miss the limits of l and t; 0 where they meet them.
-
-    >>> missed(np.array([[10.0, 50.0, 40.0]]), {"l": 2.0, "t": 0.3}, 4.0).tolist()
-    [10.0]
-    """
+    """By how many points releases miss the limits of l and t; 0 where they meet them."""
     found = np.zeros(lost.shape[:-1])
     if lost.shape[-1] > 1 and "l" in limits:
         found = np.maximum(found, lost[..., 1] - (100.0 - 100.0 * limits["l"] / best_l))

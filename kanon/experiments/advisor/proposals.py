@@ -161,10 +161,7 @@ def about_limits(weighed: WeighedWays) -> str:
 
 
 def best_over_k(weighed: WeighedWays) -> np.ndarray:
-    """At how many of the k that were looked at each way is the best, alone or with others.
-
-    Scores are compared as they are shown, with one decimal.
-    """
+    """At how many k each way is the best, alone or with others, by scores as they are shown."""
     _, lost = least_losses(weighed.comparison, weighed.comparison.ks, weighed.limits)
     found = as_shown(scores(lost, shares_of(weighed.weights, weighed.concerns)), 1)
     return np.asarray((found == found.min(axis=0)).sum(axis=1))

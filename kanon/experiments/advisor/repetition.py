@@ -1,9 +1,6 @@
 """The same ways once more: with ties broken otherwise, and on records that are drawn again.
 
-What the order of ties or a few other records turn round is not decided. So proposals are run again
-with ten other orders of ties, and on ten tables that are drawn from the table with replacement, of
-as many records or, where k counts them, persons (the bootstrap: Efron, Annals of Statistics 7,
-1979).
+The tables are drawn with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,17 +34,8 @@ class RepeatedLoss:
 def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
     """The classes of a table that is drawn from this one with replacement.
 
-    As many records are drawn as there are. Where persons are known, as many persons are, each with
-    all their records: who is drawn twice counts as two, so that k can be as large as before.
-
-    Which values of several sensitive columns a record has together is not known of classes and
-    not looked at by any model: each column is drawn as it is within its class.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> nodes = np.array([[0], [1], [2]], dtype=np.int32)
-    >>> table = EquivalenceClasses(("x",), (suppression("abc"),), nodes, np.array([5, 3, 2]))
-    >>> drawn_again(table, seed=1).counts.sum()
-    np.int64(10)
+    As many records are drawn, or where they are known persons: who is drawn twice counts as two.
+    Each sensitive column is drawn as it is within its class, whatever the others.
     """
     random, n = np.random.default_rng(seed), classes.n_records
     who = classes.persons
@@ -143,10 +131,7 @@ class ProposalStability:
 
 
 def steadiness(proposed: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
-    """Whether the first of some proposals stays the first when all of them are run again.
-
-    Scores are compared as they are shown, with one decimal.
-    """
+    """Whether the first of some proposals stays the first when all of them are run again."""
     over_ties = np.array([scores(averaged(each.ties), shares) for each in proposed])
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)
     own, least, most = (pd.DataFrame([row]) for row in (over_ties[:, 0], low, high))

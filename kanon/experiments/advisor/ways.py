@@ -26,21 +26,13 @@ MEASURED = tuple(metric_named(name) for name in PUBLISHED)  # what every release
 
 
 def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
-    """The ways that there are: 95 with a sensitive column, 7 without.
-
-    >>> len(ways(True)), len(ways(False))
-    (95, 7)
-    """
+    """The ways that there are: 95 with a sensitive column, 7 without."""
     strategies = ADVISED if sensitive else ADVISED[:1]
     return combined(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
 
 
 def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
-    """The k over which the criteria of a way are averaged.
-
-    >>> averaged_k(5), averaged_k(3, 30)
-    ((5,), (3, 4, 5, 10, 20, 30))
-    """
+    """The k over which the criteria of a way are averaged."""
     if high is None:
         check_k([low])
         return (low,)
@@ -83,10 +75,7 @@ def runs_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Plan
 
 
 def compared(
-    task: Task,
-    wanted: Sequence[Configuration],
-    found: Sequence[Curves | Points],
-    ks: Sequence[int],
+    task: Task, wanted: Sequence[Configuration], found: Sequence[Curves | Points], ks: Sequence[int]
 ) -> Comparison:
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))

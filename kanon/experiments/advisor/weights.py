@@ -1,17 +1,6 @@
 """What matters, as weights: a score for every way, and the front of those that nothing beats.
 
-Three concerns, each a percentage from 0, the best, to 100, the worst:
-
-    utility = the mean alteration over the seven published metrics
-    l       = 100 - l of the least mixed class, as a share of what the table as one class has
-    t       = the total variation distance of the most unusual class from the whole table
-
-    score   = Σ w × concern / Σ w
-
-For each k the release counts that loses least, of those for it or a larger k that meet the limits
-(see :mod:`kanon.experiments.advisor.least_loss`). Over several k each concern is its mean over
-them. A score is a percentage too: with equal weights 10 points of alteration weigh as much as 10
-points of t.
+Concerns and scores are percentages from 0, the best, to 100: see docs/explanation/advisor.md.
 """
 
 from __future__ import annotations
@@ -40,23 +29,7 @@ USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 
 
 def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
-    """The weight of every concern; 0 for one that was not named.
-
-    Raises
-    ------
-    PlanError
-        A name is no concern, a weight is no number, negative or above
-        :data:`~kanon.hierarchy.LARGEST_WEIGHT`, or all are 0.
-
-    Examples
-    --------
-    >>> checked_weights({"utility": 2, "t": 0.5})
-    {'utility': 2.0, 'l': 0.0, 't': 0.5}
-    >>> checked_weights({"utility": 0})
-    Traceback (most recent call last):
-    kanon.errors.PlanError: All weights are 0, so nothing matters; give at least one of \
-utility, l and t a weight above 0.
-    """
+    """The weight of every concern; 0 for one that was not named."""
     found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given, most=LARGEST_WEIGHT)
     if not any(found.values()):
         raise PlanError(
@@ -67,11 +40,7 @@ utility, l and t a weight above 0.
 
 
 def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
-    """What k and l of every class should be at least, and t at most.
-
-    >>> checked_limits({"l": 2, "t": 0.3})
-    {'l': 2.0, 't': 0.3}
-    """
+    """What k and l of every class should be at least, and t at most."""
     found = _numbers("limit", given, LIMITED)
     if not found.get("k", 0.0).is_integer():
         raise PlanError(f"The limit of k is {found['k']:g}; it has to be a whole number.")
@@ -111,11 +80,7 @@ def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) 
 
 
 def scores(lost: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The weighted mean over the last axis, in percent; 0 is the best.
-
-    >>> scores(np.array([[10.0, 50.0], [20.0, 30.0]]), np.array([0.5, 0.5])).tolist()
-    [30.0, 25.0]
-    """
+    """The weighted mean over the last axis, in percent; 0 is the best."""
     # Term by term: what is nowhere worse then never has the higher score by a rounding error.
     found = np.zeros(lost.shape[:-1])
     for place, share in enumerate(shares):
@@ -181,19 +146,14 @@ class WeighedWays:
 
     @property
     def nearest(self) -> int:
-        """The place of the way that misses the limits by least; of several the one of least score.
-
-        The first proposal where nothing was missed by anybody.
-        """
+        """The way that misses the limits by least; of several the one of least score."""
         return int(np.lexsort((self._means, self.scores, self.short_of))[0])
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The places of the ways, the best first.
+        """The places of the ways, the best first: those that meet the limits, then by score.
 
-        Those that meet the limits come before the others. Then by score; of equal scores by the
-        mean of all concerns, so that also where a concern has no weight the first is on the
-        front; then as they were listed.
+        Of equal scores by the mean of all concerns, so that the first is on the front.
         """
         return np.lexsort((self._means, self.scores, ~self.meets))
 
@@ -223,12 +183,7 @@ class WeighedWays:
         return found
 
     def table(self) -> pd.DataFrame:
-        """Every way, the best first: what it is, its figures, its score, and whether it is beaten.
-
-        Columns ``rank, way, metric, strategy, scope, score, mean_alteration, l, t, l_percent,
-        t_percent, front``, of one k ``at_k``, the k of the release that counts, and, if there are
-        limits, ``meets_limits``.
-        """
+        """Every way, the best first: what it is, figures, score, and whether it is beaten."""
         rows = []
         for rank, place in enumerate(self.order, 1):
             line = self.ways[place]

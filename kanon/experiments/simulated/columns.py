@@ -52,16 +52,7 @@ COLUMNS = tuple(Column(each, size) for each, size in product(get_args(Distributi
 
 
 def chances(column: Column) -> np.ndarray:
-    """How likely each value of a column is.
-
-    >>> chances(Column("equivalent", 4)).tolist()
-    [0.25, 0.25, 0.25, 0.25]
-    >>> found = chances(Column("geometric", 500))
-    >>> round(float(found[0] / found[-1]), 1)
-    99.1
-    >>> chances(Column("normal", 3)).round(3).tolist()
-    [0.159, 0.683, 0.159]
-    """
+    """How likely each value of a column is."""
     v = column.values
     if column.distribution == "normal":
         ends = [-inf, *(3 * (2 * i - v) / v for i in range(1, v)), inf]
@@ -73,12 +64,7 @@ def chances(column: Column) -> np.ndarray:
 
 
 def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
-    """Draw the values of a column.
-
-    >>> simulated(5, Column("equivalent", 3)).tolist() == [
-    ...     *simulated(5, Column("equivalent", 3)).tolist()]
-    True
-    """
+    """Draw the values of a column."""
     place = list(DISTRIBUTIONS).index(column.distribution)
     generator = np.random.default_rng([seed, place, column.values])
     below = np.cumsum(chances(column))[:-1]  # the last value takes what rounding leaves
@@ -86,23 +72,12 @@ def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
 
 
 def value_names(column: Column) -> list[str]:
-    """What the values are called, in alphabetical order.
-
-    >>> value_names(Column("normal", 3))
-    ['value 000', 'value 001', 'value 002']
-    """
+    """What the values are called, in alphabetical order."""
     return [f"value {place:03d}" for place in range(column.values)]
 
 
 def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
-    """The column as the sensitive attribute of a table.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> sexes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),),
-    ...     np.array([[0], [1]], dtype=np.int32), np.array([2, 3]))
-    >>> drawn(sexes, Column("equivalent", 2)).sizes.tolist()
-    [2, 3]
-    """
+    """The column as the sensitive attribute of a table."""
     group = np.repeat(np.arange(classes.n_classes), classes.counts)
     occurring, codes = np.unique(simulated(classes.n_records, column, seed), return_inverse=True)
     names = value_names(column)

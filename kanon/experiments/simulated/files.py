@@ -152,12 +152,7 @@ def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
         for run in RUNS
         if run in there
     ]
-    content = {
-        "format": FORMAT,
-        "version": 2,
-        "made_with": made.model_dump(),
-        "found": results,
-    }
+    content = {"format": FORMAT, "version": 2, "made_with": made.model_dump(), "found": results}
     return (json.dumps(content, indent=1) + "\n").encode()
 
 

@@ -23,14 +23,7 @@ def complete(found: Iterable[RunResult]) -> list[Column]:
 
 
 def places(found: Iterable[RunResult], criterion: str) -> Standing:
-    """The areas of a criterion, and the place of each strategy on each column.
-
-    >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
-    >>> one = [RunResult(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
-    ...     for name, area in zip(STRATEGIES, altered)]
-    >>> places(one, "alteration").ranks.iloc[0].tolist()
-    [3, 3, 7, 1, 5, 6, 2]
-    """
+    """The areas of a criterion, and the place of each strategy on each column."""
     found = list(found)
     at = list(CRITERIA).index(criterion)
     area = {one.run: one.areas[at] for one in found}

@@ -1,9 +1,6 @@
 """Which strategy does best in general: seven strategies on 21 simulated sensitive columns.
 
-Every quasi-identifier of the table stays one; its own sensitive columns play no part. One run of
-greedy merging per strategy and column holds the release for every k. S1 looks at no sensitive
-column, so one run of it serves all of them. Where a plan tells persons apart, k counts them, and
-each run is merged on for them at each k.
+S1 looks at no sensitive column, so one run of it serves all of them.
 """
 
 import threading
