@@ -61,7 +61,7 @@ test: $(VENV)/.kanon
 
 # While working: without a browser, without tables of Adult's size and what tests/slow.txt names, and on
 # half of the random tables.
-QUICK := KANON_EXAMPLES=0.05 $(BIN)/python -m pytest -n 2 --durations 20 -m
+QUICK := KANON_EXAMPLES=0.025 $(BIN)/python -m pytest -n 2 --durations 20 -m
 
 quick: $(VENV)/.kanon-dev
 	$(MAKE) --jobs=2 $(VENV)/.warm static

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -118,14 +119,21 @@ def dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in [*MODULES, *PAGES]}
-NAMES = {dotted(path) for path in MODULES}
-IMPORTS = {path: list(imported(tree, NAMES)) for path, tree in TREES.items()}
+@cache
+def parse_modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in [*MODULES, *PAGES]}
+
+
+@cache
+def list_imports() -> dict[Path, list[tuple[int, str]]]:
+    """Per module the line and dotted name of each import."""
+    names = {dotted(path) for path in MODULES}
+    return {path: list(imported(tree, names)) for path, tree in parse_modules().items()}
 
 
 def test_modules_import_from_lower_levels_alone():
     wrong = []
-    for path, names in IMPORTS.items():
+    for path, names in list_imports().items():
         own = dotted(path)
         for line, name in names:
             room = room_of(name)
@@ -145,7 +153,7 @@ def test_references_know_no_compiled_code_and_no_algorithm_knows_them():
     apart = {"reference": {"algorithms", "kernels"}, "algorithms": {"reference"}}
     wrong = [
         f"{name_of(path)}:{line} imports {name}"
-        for path, names in IMPORTS.items()
+        for path, names in list_imports().items()
         for line, name in names
         if room_of(name) in apart.get(room_of(dotted(path)), set())
         or (room_of(dotted(path)) == "reference" and name.split(".")[0] == "numba")
@@ -156,7 +164,7 @@ def test_references_know_no_compiled_code_and_no_algorithm_knows_them():
 def test_no_modules_import_each_other():
     """Not even inside functions, or for types alone."""
     graph = nx.DiGraph()
-    for path, names in IMPORTS.items():
+    for path, names in list_imports().items():
         own = dotted(path)
         graph.add_edges_from((own, name) for _, name in names if name != own)
     parts = nx.strongly_connected_components(graph)
@@ -166,7 +174,7 @@ def test_no_modules_import_each_other():
 def test_streamlit_stays_in_the_studio():
     wrong = [
         f"{name_of(path)}:{line}"
-        for path, names in IMPORTS.items()
+        for path, names in list_imports().items()
         for line, name in names
         if name.split(".")[0] == "streamlit"
         and room_of(dotted(path)) not in (*SHARED, "page", "pages", "app")
@@ -177,14 +185,14 @@ def test_streamlit_stays_in_the_studio():
 def test_the_state_of_a_session_is_touched_in_one_file():
     touching = {
         name_of(path)
-        for path in TREES
+        for path in parse_modules()
         if re.search(r"\bst\s*\.\s*session_state\b", path.read_text("utf-8"))
     }
     assert touching == {"kanon/studio/session/state.py"}
 
 
 def test_every_module_has_a_docstring():
-    assert [name_of(path) for path in MODULES if not ast.get_docstring(TREES[path])] == []
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(parse_modules()[path])] == []
 
 
 def test_rooms_and_modules_stay_small():
@@ -201,7 +209,7 @@ def test_rooms_and_modules_stay_small():
 def test_a_public_class_name_means_one_thing():
     where: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in TREES[path].body:
+        for node in parse_modules()[path].body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(name_of(path))
     assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}

@@ -424,7 +424,9 @@ def _trace(scene: PanelContext, **given: Any) -> dict[str, Any]:
 
 def _rounded(values: np.ndarray) -> list[Any]:
     """Places on a drawing: two decimals are finer than a pixel. None where there is no number."""
-    return np.where(np.isnan(values), None, values.round(2)).tolist()
+    places = values.round(2).astype(object)
+    places[np.isnan(values)] = None
+    return places.tolist()
 
 
 def _here_and_there(size: int, place: int, lines: int) -> list[int]:

@@ -35,7 +35,7 @@ def examples(number: int, in_gate: int | None = None) -> settings:
     The environment variable ``KANON_EXAMPLES`` multiplies their number; below 1 it is no more
     than ``in_gate``.
     """
-    share = float(os.environ.get("KANON_EXAMPLES", "0.1"))
+    share = float(os.environ.get("KANON_EXAMPLES", "0.05"))
     most = number if in_gate is None or share >= 1 else in_gate
     return settings(
         max_examples=max(1, min(most, round(number * share))),

@@ -11,7 +11,7 @@ from itertools import pairwise
 import networkx as nx
 
 from support.paths import ROOT
-from test_architecture import IMPORTS, LEVELS, ONE_ROOM, SHARED, dotted, room_of
+from test_architecture import LEVELS, ONE_ROOM, SHARED, dotted, list_imports, room_of
 
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 DASHBOARD = (*SHARED, "page", "pages", "app")
@@ -29,7 +29,7 @@ Place = tuple[str, str, int]
 def imports() -> nx.DiGraph:
     """Which room imports from which, without what follows from other imports."""
     graph = nx.DiGraph()
-    for path, names in sorted(IMPORTS.items()):
+    for path, names in sorted(list_imports().items()):
         own = room_of(dotted(path))
         for _, name in names:
             room = room_of(name)
