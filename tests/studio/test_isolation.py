@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.caching import hashing
 
 from support.dashboard import DATA, numbers, upload
-from test_architecture import TREES, name_of
+from test_architecture import name_of, parse_modules
 
 SHARED = {
     # what belongs to the server, and what a session's end is noticed by
@@ -60,7 +60,7 @@ def is_memoised(node):
 def test_nothing_else_is_shared_or_written_to_a_module():
     """A module belongs to all sessions; what grows in one would outlive its owner."""
     shared = set()
-    for path, tree in TREES.items():
+    for path, tree in parse_modules().items():
         for node in ast.walk(tree):
             assert not isinstance(node, ast.Global), path
             if is_memoised(node):
