@@ -27,7 +27,7 @@ from benchmarks.reliability.mutation import Mutant, mutants_of
 
 __all__ = ["Tested", "plant_and_test"]
 
-EXAMPLES = "0.1"
+EXAMPLES = "0.05"
 """The share of hypothesis' examples; they are the same ones every time."""
 
 LONGER = 5.0

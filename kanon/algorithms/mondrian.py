@@ -140,6 +140,17 @@ class _Made(NamedTuple):
     ends: np.ndarray  # where each part ends, shape (sum of parts,)
 
 
+def check(task: Task) -> None:
+    """Check that some release can meet k and the models.
+
+    Raises
+    ------
+    Unsatisfiable
+        None can.
+    """
+    task.check()
+
+
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """Cut the table into regions, and release each region as one class.
 

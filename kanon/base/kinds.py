@@ -83,8 +83,8 @@ class ColumnKind:
             pattern = plain.removeprefix(name).removeprefix(" ")
             several = pattern.split(AND_ALSO) if "date" in name else [pattern]
             known = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
-            dated = first is None or _short(pattern)
-            if plain == f"{name} {pattern}".strip() and known and dated:
+            fits_year = first is None or _short(pattern)
+            if plain == f"{name} {pattern}".strip() and known and fits_year:
                 return cls.of(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):

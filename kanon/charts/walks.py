@@ -99,7 +99,7 @@ def _around(place: tuple[float, float], scale: tuple[float, float], reach: float
 
 
 def _beside(node: Box, digits: int) -> dict[str, Box]:
-    left, bottom, right, top = node
+    left, bottom, right, top = node  # as of `_around`
     wide = _DIGIT * digits
     across = {"left": left - wide, "center": (left + right - wide) / 2, "right": right}
     up = {"bottom": bottom - _LINE, "middle": (bottom + top - _LINE) / 2, "top": top}

@@ -73,7 +73,12 @@ def _place_of(found, table, group):
 
 @kernel(seconds=1)
 def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, most, largest):
-    """Find the groups of further nodes; False if there is no room, or above ``largest`` classes."""
+    """Find the groups of further nodes; False if there is no room, or above ``largest`` classes.
+
+    ``left`` is the potential of the node at every place of ``LatticeArrays.raised``. A set's hash
+    is the sum of ``marks``, a random number per class. ``begun``, the node to go on with, changes;
+    it returns after grouping about ``most`` classes.
+    """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
     state = found.state
@@ -124,7 +129,10 @@ def rehash(found, larger):
 
 @kernel(seconds=1)
 def list_some(lattice, halves, table, full, k, live, marks, found, begin, members, begun, most):
-    """List in ``members`` the classes of the groups that were found, rising in each."""
+    """List in ``members`` the classes of the groups that were found, rising, each at its own node.
+
+    Those of a group begin at ``begin``.
+    """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
     while begun[0] < nodes and work <= most:

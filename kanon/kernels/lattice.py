@@ -22,7 +22,12 @@ def number_parts(
     parts: np.ndarray,
     worth: np.ndarray,
 ) -> int:
-    """Number the distinct tuples that some are raised to, as they come, with their potentials."""
+    """Number the distinct tuples that some tuples are raised to, in order of appearance; how many.
+
+    ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` tell what each node is raised
+    to and the potential of that, those of attribute j from ``starts[j]`` on, ``widths[j]`` nodes.
+    Written: ``parts`` (P,), the number of each, and ``worth``, the potential of each number.
+    """
     total, size = tuples.shape
     capacity = 16
     while capacity < 2 * total:
@@ -91,7 +96,13 @@ def count_classes(
     room: CountingRoom,
     found: ClassRuns,
 ) -> int:
-    """Count the classes of a node in runs; -1 once more than ``most`` records are in small ones."""
+    """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
+
+    Nothing is hashed or cleared: the runs of one part of a first half are looked at together, and
+    what was found for a part of a second half is one of theirs if it was found since. The last part
+    comes first. ``given`` may be what was found at a node below; every one of the ``n_left`` and
+    ``n_right`` parts occurs; ``found`` is written, a run per part of a first half.
+    """
     head, following, place = room.head, room.following, room.place
     for part in range(n_left):
         head[part] = -1
@@ -139,7 +150,12 @@ def assess(
     k: int,
     found: np.ndarray,
 ) -> None:
-    """Write what a node's classes amount to, as ``Evaluation`` has it."""
+    """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
+
+    ``found`` (6,): the records suppressed; the classes kept, and all; the sum of the squared sizes
+    of the classes kept, and of all; the potential left in the suppressed records. The worths are
+    per part the potential of its nodes.
+    """
     suppressed = 0
     kept = 0
     squares = 0

@@ -150,7 +150,12 @@ def _number_last(lattice, halves, table, other, live, size):
 
 @loop
 def group_node(lattice, halves, table, node, live, size):
-    """Group the first ``size`` of ``live`` by a node, in the order of first classes; how many."""
+    """Group the first ``size`` ``live`` classes by a node of the lattice; returns how many groups.
+
+    ``live`` are the same as before, or some of those; otherwise all halves have to be there, or be
+    forgotten before. ``table.of`` and ``table.size`` tell the groups, in the order of their first
+    classes.
+    """
     one, other = node // lattice.parts[1], node % lattice.parts[1]
     at = _number_first(lattice, halves, table, one, live, size)
     to = _number_last(lattice, halves, table, other, live, size)

@@ -38,7 +38,11 @@ class SweepWalk(NamedTuple):
 
 @loop
 def _weighed(lattice, table, half, part, k, remaining):
-    """The place of the groups of a half; those below k, now and later, are -1; seldom redone."""
+    """The place of the groups of a half at some levels; those of fewer than k records are -1.
+
+    No record of these is in a group of k records at any node with such levels, now or later: as the
+    walk goes on, there are fewer records. So they are weighed again only after a quarter is gone.
+    """
     at = part % half.groups_of.shape[0]
     groups, live, size, records = half.groups[at], half.live, half.size[0], table.size
     if half.groups_of[at] != part:
@@ -116,7 +120,11 @@ def _still_live(half):
 
 @kernel(seconds=1)
 def reach_some(lattice, halves, table, walk, k, most):
-    """Visit nodes until groups reach k; how many are there, 0 if not yet, -1 at the end."""
+    """Visit nodes until some group of what remains reaches k; the number of groups there.
+
+    As :func:`group_node` tells them. 0 after grouping about ``most`` classes; -1 at the end: all
+    nodes were visited, or fewer than k records remain.
+    """
     state, work = walk.state, 0
     while state[RECORDS] >= k and state[REMAINING] > 0 and state[NEXT] < walk.order.shape[0]:
         if work > most:

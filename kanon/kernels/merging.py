@@ -74,7 +74,10 @@ def merge_chosen(work, rules, view, chosen):
 
 @kernel(seconds=25, without=2)
 def merge_some(work, rules, view, n):
-    """Merge until every class holds k records, or ``n`` merges more; whether all hold k."""
+    """Merge until every class holds k records, or ``n`` merges more; whether all hold k.
+
+    ``work`` has been begun by :func:`let_live_first`; ``view`` is None where only cost counts.
+    """
     for _ in range(n):
         if work.state[LIVE] <= 1:
             return True

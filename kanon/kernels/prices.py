@@ -39,7 +39,13 @@ def _largest_first(values, members, counts, size, wanted):
 
 @kernel(seconds=1)
 def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth, used):
-    """Fill what groups are worth, and add the records that those of some worth use."""
+    """What some groups are worth, and which records those use that are worth something.
+
+    A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
+    bring that bring something; if they are fewer than k, it has to take those that cost least, up
+    to k. Per group of ``first`` to ``last`` (exclusive) ``worth`` is filled, 0 for nothing or less;
+    to ``used`` are added, per class, the records that groups of some worth take.
+    """
     for group in range(first, last):
         total = kept[group] * 0
         held, rest, good = 0, 0, who.shape[0]
@@ -95,7 +101,13 @@ def copied(begin, members, counts, chosen, to_begin, to_members):
 
 @kernel(seconds=1)
 def take(order, begin, members, kept, counts, gain, k, slack, who, values, into, taken):
-    """Let groups that are worth it take classes that are in none, one group after the other."""
+    """Let groups take classes that are in none, one group after the other.
+
+    Each takes those that bring something, and if they are fewer than k records those that cost
+    least, up to k. It is not used if it is worth nothing before it is filled, or then less than
+    minus ``slack`` per record of k. ``into``, per class its group (-1 for none), changes; ``taken``
+    tells which groups of ``order`` are used. Classes without records are to be in some group.
+    """
     for place in range(order.shape[0]):
         group = order[place]
         total = 0.0

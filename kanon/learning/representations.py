@@ -20,6 +20,7 @@ and written out record by record only in batches, where a learner asks for them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -33,7 +34,7 @@ from kanon.recoding import Recoding
 _VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
 _INAN = f"Inan, Kantarcioglu, Bertino 2009; {_VITON}"
 
-REPRESENTATIONS: Mapping[str, Card] = {
+_CARDS = {
     card.name: card
     for card in (
         Card(
@@ -66,6 +67,7 @@ REPRESENTATIONS: Mapping[str, Card] = {
         ),
     )
 }
+REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(_CARDS)
 """The four representations, by name."""
 
 _BATCH = 65_536  # so many rows are written out at a time

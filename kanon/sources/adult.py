@@ -57,7 +57,9 @@ def _download(url: str, known_hash: str) -> bytes:
     import pooch
     import requests
 
-    pooch.get_logger().setLevel("ERROR")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")
     # retrieve() checks the hash before the file gets its name.
     with tempfile.TemporaryDirectory(prefix="kanon-") as folder:
         try:
@@ -83,4 +85,6 @@ def _download(url: str, known_hash: str) -> bytes:
             ) from None
         except OSError:
             reason = "there is no room for it in the temporary folder"
+        finally:
+            logger.setLevel(level)
     raise TableError(f"The Adult table could not be fetched: {reason}; {_INSTEAD}.")

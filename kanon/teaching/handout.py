@@ -164,9 +164,9 @@ def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
         up = [said(costs[node] - costs[int(tree.parent[node])]) for node in every[:-1]]
         # Where all values meet at the root alone, the tree says it as well.
         small = tree.height > 2 and len(every) <= MOST_IN_MATRIX
+        rows = every if small else ()
         matrix = [
-            [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every]
-            for one in (every if small else ())
+            [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every] for one in rows
         ]
         picture = drawn(tree, every if tree.n_leaves <= MOST_LEAVES else sorted(there), [*up, ""])
         found.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})

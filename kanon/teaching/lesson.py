@@ -105,12 +105,15 @@ class Choice:
         alone = "the only candidate"
         if len(self.candidates) > 1:
             alone = f"the {'first' if passed else 'only one'} that is allowed"
-        said, left = [], [each for each in self.ranked if not each.refused]
+        chosen, said = self.chosen, []
+        left = [each for each in self.ranked if not each.refused]
         for place in range(len(self.rules)):
             if len(left) < 2:
                 break
-            alike = [each for each in left if each.key[place] == self.chosen.key[place]]
-            said.append(self._said(place, alike, [each for each in left if each not in alike]))
+            key = chosen.key[place]
+            alike = [each for each in left if each.key[place] == key]
+            worse = [each for each in left if each.key[place] != key]
+            said.append(self._said(place, alike, worse))
             left = alike
         return ("; of these, ".join(filter(None, said)) or alone) + passed
 

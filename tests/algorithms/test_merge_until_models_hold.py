@@ -306,7 +306,11 @@ def test_models_that_the_table_meets_already_leave_every_k():
 
 @pytest.mark.parametrize(
     ("others", "name"),
-    [(others, ("gaa-small", "gaa")[place % 2]) for place, others in enumerate(OTHERS)],
+    [
+        pytest.param(others, name, marks=[] if place % 2 == turn else [pytest.mark.nightly])
+        for place, others in enumerate(OTHERS)
+        for turn, name in enumerate(("gaa-small", "gaa"))
+    ],
 )
 def test_a_sweep_with_models_is_made_of_single_runs(others, name):
     table, ks = people(), [3, 10, 60]

@@ -67,6 +67,10 @@ def test_every_field_of_the_inputs_counts(kind, data):
     assert fingerprint_of(copy.deepcopy(inputs)) == fingerprint_of(inputs)
 
 
+def test_the_order_of_a_mapping_does_not_count():
+    assert fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
+
+
 def test_inputs_of_another_class_are_others():
     @dataclass(frozen=True)
     class Other:

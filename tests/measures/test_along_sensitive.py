@@ -17,6 +17,7 @@ from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.measures.along import curves_along, points_of
+from kanon.measures.histograms import histograms_of
 from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
@@ -129,6 +130,14 @@ def test_nothing_sensitive_gives_no_columns():
 
 
 # --- Many values, long paths: the room for histograms is used up and tidied ---------------------
+def test_there_is_room_for_every_histogram():
+    """Twice the entries: compiled loops would write past the end unseen."""
+    ill = wide(20, 9, seed=3).sensitive[0]
+    room = histograms_of(ill, 40)
+    assert len(room.value) == len(room.tally) == 2 * len(ill.value)
+    assert len(room.start) == len(room.length) == 40
+
+
 def wide(classes: int, values: int, seed: int) -> EquivalenceClasses:
     """A class per value of one column, each with its own few of many sensitive values."""
     rng = np.random.default_rng(seed)

@@ -317,6 +317,7 @@ def test_a_lost_connection_and_what_is_gone_meanwhile_are_said(tmp_path):
     table.opened.rows.expression.get_backend().disconnect()
     with pytest.raises(TableError, match=r"connection to 'people.parquet' was lost"):
         table.counted("age")
+    table = open_stored(Address(str(path)))
     path.unlink()
     with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
         table.counted("age")

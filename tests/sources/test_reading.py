@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xlsxwriter
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.base.values import canonical_texts
@@ -22,6 +22,7 @@ from kanon.sources.separators import is_padded
 from kanon.sources.writing import table_bytes
 from support import bombs
 from support.bad_inputs import parquet
+from support.random_tables import examples
 
 SECRET = "Jane-Doe-1234"
 
@@ -554,9 +555,13 @@ def test_a_path_and_another_name(tmp_path):
 TEXT = st.text(alphabet='ab,;"\n\r \té', max_size=40).map(str.encode)
 
 
-@settings(max_examples=200)
-@given(TEXT | st.binary(max_size=200), st.sampled_from(["a.csv", "a.tsv", "a.arrow", "a.xlsx"]))
-def test_any_bytes_give_a_table_or_a_sentence(data, name):
+@examples(4000)
+@given(
+    st.tuples(TEXT, st.sampled_from(["a.csv", "a.tsv"]))
+    | st.tuples(st.binary(max_size=200), st.sampled_from(["a.csv", "a.arrow", "a.xlsx"]))
+)
+def test_any_bytes_give_a_table_or_a_sentence(upload):
+    data, name = upload
     try:
         file = read_table(data, name)
     except TableError as error:

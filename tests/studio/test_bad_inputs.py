@@ -95,13 +95,13 @@ def is_first(case, route):
     return "KANON_WRITE" in os.environ or next(alike) is case
 
 
-def along(route, quick=lambda given: False):
+def along(route, every=False, takes=lambda given: True):
     """The cases that can occur on a route, with the section that each stands in."""
     cases = []
     for section in SECTIONS:
         for case in section.cases:
-            if not isinstance(case.words(route), Never):
-                heavy = not (quick(case.given) or is_first(case, route))
+            if takes(case.given) and not isinstance(case.words(route), Never):
+                heavy = not every and not is_first(case, route)
                 marks = [pytest.mark.nightly] if heavy else []
                 title = f"{section.title}: {case.name}"
                 cases.append(pytest.param(section, case, marks=marks, id=title))
@@ -199,7 +199,7 @@ def in_library(given, folder):
             raise AssertionError(f"the library knows no {given}")
 
 
-@along("library", quick=lambda given: True)
+@along("library", every=True)
 def test_the_library_says_it(section, case, folder, check):
     before = files(folder)
     with pytest.raises(KanonError) as caught:
@@ -646,12 +646,13 @@ def said_below_the_page(given, work):
     raise AssertionError(f"{given} was taken")
 
 
-@along("app", quick=is_handed_on)
+@along("app", every=True, takes=is_handed_on)
+def test_what_the_page_calls_says_it(case, session, check):
+    check("app", said_below_the_page(case.given, session.kept))
+
+
+@along("app")
 def test_the_app_says_it_and_loses_nothing(case, session, check):
-    """Of one kind the first takes the way through the page: it is the same for all."""
-    if is_handed_on(case.given) and not is_first(case, "app"):
-        check("app", said_below_the_page(case.given, session.kept))
-        return
     session.begin()
     meant = in_app(case.given, session) or set()
     (said,) = {problem.replace("\u2060", "") for problem in ui.problems(session.at)}

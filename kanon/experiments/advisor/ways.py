@@ -32,7 +32,11 @@ def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, .
 
 
 def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
-    """The k over which the criteria of a way are averaged."""
+    """The k over which the criteria of a way are averaged.
+
+    >>> averaged_k(5), averaged_k(3, 30)
+    ((5,), (3, 4, 5, 10, 20, 30))
+    """
     if high is None:
         check_k([low])
         return (low,)

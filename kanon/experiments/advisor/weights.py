@@ -29,7 +29,23 @@ USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 
 
 def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
-    """The weight of every concern; 0 for one that was not named."""
+    """The weight of every concern; 0 for one that was not named.
+
+    Raises
+    ------
+    PlanError
+        A name is no concern, a weight is no number, negative or above
+        :data:`~kanon.hierarchy.LARGEST_WEIGHT`, or all are 0.
+
+    Examples
+    --------
+    >>> checked_weights({"utility": 2, "t": 0.5})
+    {'utility': 2.0, 'l': 0.0, 't': 0.5}
+    >>> checked_weights({"utility": 0})
+    Traceback (most recent call last):
+    kanon.errors.PlanError: All weights are 0, so nothing matters; give at least one of \
+utility, l and t a weight above 0.
+    """
     found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given, most=LARGEST_WEIGHT)
     if not any(found.values()):
         raise PlanError(

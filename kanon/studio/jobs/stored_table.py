@@ -45,7 +45,7 @@ def open_work(
 def prepare_and_solve(
     progress: Progress, content: dict[str, Any], table: StoredTable
 ) -> tuple[StoredSource, int, Solution]:
-    """Count the classes of a stored table, and of dropped records, and run a plan on them."""
+    """Count a stored table's classes and run a plan on them: source, dropped records, solution."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)

@@ -88,7 +88,7 @@ class Guard:
         asked = Headers(scope=scope)
         origin = asked.get("origin")
         secure = scope["scheme"] in ("https", "wss")
-        known = config.get_option("server.corsAllowedOrigins")
+        known = list(config.get_option("server.corsAllowedOrigins"))  # of a text: its letters
         if is_own(origin, asked.get("host"), secure) or origin in known:
             await self.app(scope, receive, answer)
         elif scope["type"] == "websocket":
