@@ -55,25 +55,22 @@ def show_searches(work: Work) -> None:
     except KanonError as error:
         st.info(plain(error.sentence))
         return
-    found, label = current_searches(work, settings), "Run the three searches"
+    searched, label = work.findings.searched, "Run the three searches"
+    current = searched is not None and searched.settings == settings
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        begin_button("searches", label, searches_request, first=found is None)
+        begin_button("searches", label, searches_request, first=not current)
         st.caption(lattice_said(work), width="stretch")
-    shown = found
-    if shown is None and work.findings.searched is not None:
-        shown = work.findings.searched.searches
-    if shown is None and "searches" not in work.running:
+    if searched is None and "searches" not in work.running:
         st.info(
             "Datafly, Samarati and Improved greedy have not been run against each other on "
             "this table yet. They are run over k, and over the number of quasi-identifiers "
             "at k = 10."
         )
-    if shown is not None:
+    if searched is not None:
         since = partial(changed_since, work, "searches", settings_of_searches)
-        fade("searches-shown", label, found is None, "searches" in work.running, since)
+        fade("searches-shown", label, not current, "searches" in work.running, since)
         with st.container(key="searches-shown"):
-            assert work.findings.searched is not None
-            _results(shown, work.findings.searched.settings)
+            _results(searched.searches, searched.settings)
     with st.expander("How it is computed"):
         st.markdown(how_searches(work))
 
@@ -135,12 +132,6 @@ def searches_request(work: Work) -> Request:
 
 def _with_searches(settings: str, work: Work, found: Searches) -> Work:
     return work.with_parts(replace(work.findings, searched=SearchesResult(found, settings)))
-
-
-def current_searches(work: Work, settings: str) -> Searches | None:
-    """The measurements, if they were made with these settings."""
-    searched = work.findings.searched
-    return searched.searches if searched is not None and searched.settings == settings else None
 
 
 def lattice_said(work: Work) -> str:

@@ -16,8 +16,7 @@ from kanon.schema import Role, tells_persons
 from kanon.sources.memory import MemoryTable
 from kanon.sources.suppressed_rows import describe_suppressed
 from kanon.studio.data.columns_panel import roles_and_hierarchies
-from kanon.studio.data.missing_panel import missing_cells
-from kanon.studio.data.reading_panel import how_read
+from kanon.studio.data.reading_panel import how_read, missing_cells
 from kanon.studio.data.table_location import table_choice
 from kanon.studio.jobs.stored_table import exposed, preview_rows
 from kanon.studio.session import state

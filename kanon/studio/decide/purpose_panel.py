@@ -1,6 +1,5 @@
 """What is it for? The part of the page Decide about purpose, thresholds, and the verdict."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +44,7 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
-from kanon.studio.widgets.controls import upload_field
+from kanon.studio.widgets.controls import segments, upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import PictureSettings, picture
@@ -76,9 +75,11 @@ def _purpose(work: Work) -> None:
     context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
-        _choice("release", "Who gets the release?", context.release, RELEASES)
+        label = "Who gets the release?"
+        segments(label, RELEASES, "decide-release", context.release, "release", _take)
     with middle:
-        _choice("attacker", "Somebody who looks for a person knows", context.attacker, ATTACKERS)
+        label = "Somebody who looks for a person knows"
+        segments(label, ATTACKERS, "decide-attacker", context.attacker, "attacker", _take)
     m = max(1, len(work.table.quasi_identifiers))
     known = m if context.known is None else min(context.known, m)
     right.selectbox(
@@ -92,15 +93,6 @@ def _purpose(work: Work) -> None:
         format_func=lambda number: f"all {number}" if number == m else f"any {number}",
         help="How many they know at most. Which ones nobody can say, so of all choices the one "
         "counts that tells most.",
-    )
-
-
-def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> None:
-    st.segmented_control(
-        label,
-        list(options),
-        **bound(f"decide-{name}", chosen, name, into=_take, keep=True),
-        format_func=lambda one: options[one],
     )
 
 

@@ -43,10 +43,9 @@ from kanon.studio.session import state
 from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work
-from kanon.studio.widgets.controls import upload_field
+from kanon.studio.widgets.controls import segments, upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
@@ -94,30 +93,26 @@ def show(work: Work) -> None:
     elif found:
         st.caption(known_said(work, simulation))
     elif "simulating" not in work.running:
-        st.info(nothing_said())
+        st.info(
+            "Nothing was found with these settings yet. The study makes 127 runs: with "
+            f"{thin(20000)} different records about half a minute. What is found stays for this "
+            "session, and a cancelled study goes on where it was."
+        )
     _files(work, simulation, found)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_simulated(simulation))
 
 
-def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:
-    st.segmented_control(
-        label,
-        list(titles),
-        **bound(f"study-{field}", chosen, field, into=SimulatedView, keep=True),
-        format_func=lambda one: titles[one],
-        help=about,
-    )
-
-
 def _start(work: Work, simulation: Simulation) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _choice(
-            "scope",
+        segments(
             "l and t are those of",
             {name: card.title for name, card in SCOPES.items()},
+            "study-scope",
             work.view(SimulatedView).scope,
-            "What the strategies look at when they pick a partner. By the definition it is "
+            "scope",
+            SimulatedView,
+            help="What the strategies look at when they pick a partner. By the definition it is "
             "the whole table; the merged class alone takes about four times as long.",
         )
         begin_button("simulating", to_run(work, simulation), simulation_request)
@@ -141,11 +136,14 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
         for name, card in CRITERIA.items()
     }
     criterion = work.view(SimulatedView).criterion
-    card = CRITERIA[criterion]
-    _choice("criterion", "Ranks by", titles, criterion, card.summary)
+    about, into = CRITERIA[criterion].summary, SimulatedView
+    segments("Ranks by", titles, "study-criterion", criterion, "criterion", into, help=about)
     columns = {name: name.upper() for name in STRATEGIES}
-    ranked = places_shown(found, criterion)
-    st.table(standing_table(ranked, column_titles(), columns, DIGITS))
+    rows = {
+        column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
+        for column in COLUMNS
+    }
+    st.table(standing_table(places_shown(found, criterion), rows, columns, DIGITS))
     st.caption(
         "Each cell: the area in per cent, in brackets its rank among the seven, 1 the best. "
         "The shade goes from the best (green) to the last (orange)."
@@ -233,13 +231,6 @@ def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
     return replace(ranked, values=values, ranks=ranks)
 
 
-def column_titles() -> dict[str, str]:
-    return {
-        column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
-        for column in COLUMNS
-    }
-
-
 # --- sentences ------------------------------------------------------------------------------
 def to_run(work: Work, simulation: Simulation) -> str:
     """What the button that starts it says; nothing if nothing is lacking."""
@@ -249,14 +240,6 @@ def to_run(work: Work, simulation: Simulation) -> str:
     if missing == len(RUNS):
         return "Run the study"
     return f"Go on: {missing} of {len(RUNS)} results to find"
-
-
-def nothing_said() -> str:
-    return (
-        f"Nothing was found with these settings yet. The study makes 127 runs: with {thin(20000)} "
-        "different records about half a minute. What is found stays for this session, and a "
-        "cancelled study goes on where it was."
-    )
 
 
 def known_said(work: Work, simulation: Simulation) -> str:

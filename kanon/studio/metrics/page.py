@@ -30,6 +30,7 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.how import formula, how_metric
 from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
 from kanon.studio.widgets.tree import tree_editor
@@ -129,14 +130,8 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        st.segmented_control(
-            "Show",
-            list(MODES),
-            **bound("costs-mode", view.mode, "mode", into=MatrixView, keep=True),
-            format_func=lambda name: MODES[name],
-            label_visibility="collapsed",
-            width="content",
-        )
+        how = {"label_visibility": "collapsed", "width": "content"}
+        segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **how)
         titles, usable = metric_titles(work), usable_metrics(work)
         wanted = [("first", "Metric", view.first)]
         if view.mode != "one":

@@ -38,6 +38,7 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.files import (
     file_button,
     file_name,
@@ -95,14 +96,8 @@ def texts() -> Words | None:
 
 def choices(work: Work, fresh: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Form",
-            list(FORMS),
-            **bound(
-                "report-public", work.view(ReportView).public, "public", into=ReportView, keep=True
-            ),
-            format_func=lambda name: FORMS[name],
-        )
+        public = work.view(ReportView).public
+        segments("Form", FORMS, "report-public", public, "public", ReportView)
         most = max(2, work.table.records.n_records)
         st.number_input(
             "k, records per class at least"

@@ -1,4 +1,4 @@
-"""How the server begins and ends, and how it keeps quiet about what it serves."""
+"""How the server begins and ends, keeps quiet about what it serves, and says what it lacks."""
 
 import atexit
 import logging
@@ -10,12 +10,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import streamlit as st
 from streamlit import error_util, net_util
 from streamlit.elements import exception
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.starlette import App
 
 from kanon.errors import TRACEBACK, SettingsError, withheld
+from kanon.settings import settings
 from kanon.studio.shell.relied_upon import check_relied_upon
 
 GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
@@ -126,3 +128,24 @@ def _clear_session(manager: Any, session_id: str | None = None) -> None:
         with manager._lock:
             for address in list(manager._deferred_ids_by_session.get(session_id, ())):
                 manager._drop_deferred_id(address)
+
+
+def settled() -> bool:
+    """Whether the settings are known; if not, what is wrong is said on every page."""
+    try:
+        settings()
+    except SettingsError as error:
+        # These take most of the imports, which the workers are not to wait for.
+        from kanon.studio.session.text import plain
+        from kanon.studio.shell.navigation import set_up_page
+
+        sentence = plain(error.sentence)
+
+        def said() -> None:
+            st.error(sentence, icon=":material/error:")
+
+        set_up_page()
+        # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
+        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
+        return False
+    return True

@@ -23,6 +23,7 @@ from kanon.studio.session.text import plain, released_label, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import sensitive_choice
 from kanon.studio.utility.state import UtilityView
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.files import file_button, neutral_choice, order_choice
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, picture
@@ -76,13 +77,11 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
 
 def _choose_representation(work: Work) -> None:
     chosen = work.view(UtilityView).representation
-    st.segmented_control(
-        "Representation",
-        list(REPRESENTATIONS),
-        **bound("utility-representation", chosen, "representation", into=UtilityView, keep=True),
-        format_func=lambda name: REPRESENTATIONS[name].title,
+    segments(
+        "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
+        "utility-representation", chosen, "representation", UtilityView,
         help="What stands in the matrix that a learner is given.",
-    )
+    )  # fmt: skip
 
 
 def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:

@@ -10,7 +10,7 @@ from streamlit.elements import exception
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 
-from kanon.studio.shell import serving, settings_gate
+from kanon.studio.shell import serving
 from kanon.studio.shell.serving import FAILED, keep_quiet, prepare
 from support.dashboard import APP
 
@@ -99,7 +99,7 @@ def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
         raise ValueError("SECRET")
 
     prepare()
-    monkeypatch.setattr(settings_gate, "settled", fail)
+    monkeypatch.setattr(serving, "settled", fail)
     at = AppTest.from_file(str(APP)).run()
     assert [one.message for one in at.exception] == [FAILED]
     assert "ValueError at " in log.getvalue() and "SECRET" not in log.getvalue()
