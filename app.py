@@ -5,8 +5,7 @@ from streamlit.starlette import App
 
 from kanon.studio.jobs.runner import jobs
 from kanon.studio.shell.guard import Guard
-from kanon.studio.shell.serving import prepare, until_it_ends
-from kanon.studio.shell.settings_gate import settled
+from kanon.studio.shell.serving import prepare, settled, until_it_ends
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from kanon.hierarchy.cost_matrices import (
 )
 from kanon.metrics import cost_matrix, metric_named, potentials
 from kanon.metrics import edge_weights as weights_of
-from kanon.studio.metrics import matrix as studio_matrix
+from kanon.studio.metrics import page as metrics_page
 from support.random_tables import SEVEN, PlainTree, edge_weights, examples, path_cost, trees
 
 MAMMALS = PlainTree(
@@ -331,11 +331,11 @@ def test_a_group_says_from_where_its_cost_comes():
 def listener(monkeypatch):
     """A session in which the chart is drawn and a click can be sent."""
     memory, charts = {}, []
-    monkeypatch.setattr(studio_matrix.st, "plotly_chart", lambda figure, **_: charts.append(figure))
-    monkeypatch.setattr(studio_matrix.state, "typed", memory.get)
-    monkeypatch.setattr(studio_matrix.state, "seeded", memory.__setitem__)
+    monkeypatch.setattr(metrics_page.st, "plotly_chart", lambda figure, **_: charts.append(figure))
+    monkeypatch.setattr(metrics_page.state, "typed", memory.get)
+    monkeypatch.setattr(metrics_page.state, "seeded", memory.__setitem__)
     mounted: dict = {}
-    monkeypatch.setattr(studio_matrix, "_cells", lambda **options: mounted.update(options))
+    monkeypatch.setattr(metrics_page, "_cells", lambda **options: mounted.update(options))
 
     def draw(figure):
         picked: list[tuple[int, int]] = []
@@ -345,7 +345,7 @@ def listener(monkeypatch):
             mounted["on_cell_change"]()
             return picked
 
-        studio_matrix.matrix_with_cells(figure, "costs", lambda *cell: picked.append(cell))
+        metrics_page.matrix_with_cells(figure, "costs", lambda *cell: picked.append(cell))
         return charts[-1], mounted, send
 
     return draw

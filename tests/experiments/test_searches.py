@@ -39,7 +39,7 @@ from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
-from kanon.studio.compare.searches import plan_of_searches
+from kanon.studio.compare.searches_panel import plan_of_searches
 from kanon.studio.session.table_loading import uploaded_work
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import PlainLattice

@@ -27,10 +27,10 @@ from kanon.sources.memory import as_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.singling_out import singling_out
-from kanon.studio.decide.decision import opened_context
-from kanon.studio.decide.simulated import opened_study, simulation_of
+from kanon.studio.decide.purpose_panel import opened_context
+from kanon.studio.decide.simulated_panel import opened_study, simulation_of
 from kanon.studio.decide.state import DecideView, SimulatedView
-from kanon.studio.hierarchies.import_review import with_imports
+from kanon.studio.hierarchies.files import with_imports
 from kanon.studio.jobs.upload import open_upload
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.metrics.composed_metrics import with_attribute_weight, with_composed

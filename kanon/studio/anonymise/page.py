@@ -5,8 +5,8 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.formatting import thin
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio.anonymise.engine_release import release_by_engine
 from kanon.studio.anonymise.release_panel import show_release
+from kanon.studio.anonymise.stored_release import release_by_engine
 from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.session import state
 from kanon.studio.session.engine_classes import classes_kept

@@ -1,9 +1,16 @@
 """The three searches of the lattice on the page Compare."""
 
+from dataclasses import replace
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
+from kanon.algorithms import improved_greedy
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.search import FULL_DOMAIN, own_way
+from kanon.base.formatting import counted, thin
+from kanon.base.how_texts import Sections
 from kanon.charts.searches import (
     claims_said,
     over_columns_chart,
@@ -12,23 +19,33 @@ from kanon.charts.searches import (
     over_k_table,
 )
 from kanon.errors import KanonError
-from kanon.experiments.searches import Searches, check_searches
-from kanon.studio.compare.searches import (
-    columns_table,
-    current_searches,
-    how_searches,
-    lattice_said,
-    limit_said,
-    searches_request,
-    settings_of_searches,
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.exploration import WALKERS
+from kanon.experiments.searches import (
+    K_OVER_COLUMNS,
+    SEARCHES,
+    Searches,
+    check_searches,
+    lattice_sizes,
+    measure_searches,
+    most_evaluated,
+    numbers_of_columns,
 )
+from kanon.measures import iloss, level_of_generalisation
+from kanon.metrics import metric_named
+from kanon.plan import Plan, composed_metrics
+from kanon.run import prepare
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.findings import SearchesResult
+from kanon.studio.session.run_plan import plan_of, settings_of
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Request, Work
 from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import fade
+
+_how = Sections(__file__)
 
 
 def show_searches(work: Work) -> None:
@@ -38,25 +55,22 @@ def show_searches(work: Work) -> None:
     except KanonError as error:
         st.info(plain(error.sentence))
         return
-    found, label = current_searches(work, settings), "Run the three searches"
+    searched, label = work.findings.searched, "Run the three searches"
+    current = searched is not None and searched.settings == settings
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        begin_button("searches", label, searches_request, first=found is None)
+        begin_button("searches", label, searches_request, first=not current)
         st.caption(lattice_said(work), width="stretch")
-    shown = found
-    if shown is None and work.findings.searched is not None:
-        shown = work.findings.searched.searches
-    if shown is None and "searches" not in work.running:
+    if searched is None and "searches" not in work.running:
         st.info(
             "Datafly, Samarati and Improved greedy have not been run against each other on "
             "this table yet. They are run over k, and over the number of quasi-identifiers "
             "at k = 10."
         )
-    if shown is not None:
+    if searched is not None:
         since = partial(changed_since, work, "searches", settings_of_searches)
-        fade("searches-shown", label, found is None, "searches" in work.running, since)
+        fade("searches-shown", label, not current, "searches" in work.running, since)
         with st.container(key="searches-shown"):
-            assert work.findings.searched is not None
-            _results(shown, work.findings.searched.settings)
+            _results(searched.searches, searched.settings)
     with st.expander("How it is computed"):
         st.markdown(how_searches(work))
 
@@ -91,3 +105,110 @@ def _results(found: Searches, about: str) -> None:
         "Data over quasi-identifiers", lambda: over_columns_table(found),
         "searches-over-quasi-identifiers", about, kind="tertiary",
     )  # fmt: skip
+
+
+# --- what is measured, and what is said of it -------------------------------------------------
+def plan_of_searches(work: Work) -> Plan:
+    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records."""
+    return plan_of(
+        work.with_parts(
+            replace(work.settings, algorithm="samarati", models=(), keep_suppressed=False),
+            replace(work.table, person=None),
+        )
+    )
+
+
+def settings_of_searches(work: Work) -> str:
+    return settings_of(work, plan_of_searches(work))
+
+
+def searches_request(work: Work) -> Request:
+    plan = plan_of_searches(work)
+    task = prepare(plan, work.table.records).task()
+    check_searches(task.classes.hierarchies, task.classes.n_records)
+    then = partial(_with_searches, settings_of_searches(work))
+    return Request("searches", measure_searches, (task, plan.metric), then)
+
+
+def _with_searches(settings: str, work: Work, found: Searches) -> Work:
+    return work.with_parts(replace(work.findings, searched=SearchesResult(found, settings)))
+
+
+def lattice_said(work: Work) -> str:
+    trees = list(work.table.trees.values())
+    sizes = lattice_sizes(trees)
+    most = ", ".join(
+        f"{short_title(name)} {thin(most_evaluated(name, trees))}" for name in SEARCHES
+    )
+    columns, nodes = len(trees), counted(sizes["lattice_nodes"], "node")
+    return (
+        f"The lattice of {counted(columns, 'quasi-identifier')} has {nodes}, "
+        f"{thin(sizes['largest_height'])} at its largest height. Nodes that a search evaluates at "
+        f"most, per k: {most}."
+    )
+
+
+def limit_said(found: Searches) -> str:
+    if not found.limit:
+        return "No search suppressed records."
+    return f"Each search could suppress up to {counted(found.limit, 'record')}."
+
+
+def columns_table(found: Searches) -> pd.DataFrame:
+    """Per number of quasi-identifiers the lattice, the bounds and the nodes evaluated: for showing.
+
+    A cell of a search is "evaluated of at most so many".
+    """
+    rows: list[dict[str, str]] = []
+    for number, own in found.over_columns.groupby("columns"):
+        first, by_name = own.iloc[0], own.set_index("algorithm")
+        adds = (
+            ", ".join(shortened(name, 16) for name in found.attributes[: int(number)])
+            if not rows
+            else f"+ {shortened(first['adds'], 24)}"
+        )
+        rows.append(
+            {
+                "Quasi-identifiers": str(number),
+                "Which": plain(adds),
+                "Nodes of the lattice": thin(first["lattice_nodes"]),
+                "Largest height": thin(first["largest_height"]),
+                "by the normal approximation": thin(round(first["largest_height_by_formula"])),
+                **{
+                    short_title(name): (
+                        f"{thin(by_name.loc[name, 'nodes_evaluated'])} of ≤ "
+                        f"{thin(by_name.loc[name, 'most_evaluated'])}"
+                    )
+                    for name in SEARCHES
+                },
+            }
+        )
+    return pd.DataFrame(rows).set_index("Quasi-identifiers")
+
+
+def how_searches(work: Work) -> str:
+    metric = metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
+    numbers = numbers_of_columns(
+        len(work.table.quasi_identifiers), work.table.complete_records.n_records
+    )
+    over = (
+        f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
+        if len(numbers)
+        else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
+    )
+    searches = (
+        f"**{plain(module.CARD.title)}.** {plain(own_way(module.CARD.how))}"
+        for module in WALKERS.values()
+    )
+    return _how(
+        "searches",
+        full_domain=plain(FULL_DOMAIN),
+        searches="\n\n".join(searches),
+        ks=", ".join(thin(k) for k in PAPER_K),
+        over=over,
+        k=K_OVER_COLUMNS,
+        metric=plain(metric),
+        iloss=plain(iloss.CARD.title),
+        level_of_generalisation=plain(level_of_generalisation.CARD.title),
+        source=plain(improved_greedy.CARD.source),
+    )

@@ -12,6 +12,10 @@ from kanon.charts.exposure import contributions_chart, contributions_table, sets
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet
 from kanon.studio.data.singling_out import (
+    KS,
+    SHARES,
+    SIZES,
+    SinglingView,
     about_search,
     can_be_searched,
     can_be_undone,
@@ -21,7 +25,6 @@ from kanon.studio.data.singling_out import (
     with_sets_of,
     without_last,
 )
-from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since

@@ -1,16 +1,16 @@
 """What is it for? The part of the page Decide about purpose, thresholds, and the verdict."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.base.sentences import number_said, records_said
 from kanon.charts.decision import decision_chart
-from kanon.errors import KanonError
+from kanon.classes import EquivalenceClasses
+from kanon.errors import KanonError, PlanError
 from kanon.privacy.persons import IN_PERSONS
 from kanon.release.context import (
     ATTACKERS,
@@ -20,6 +20,7 @@ from kanon.release.context import (
     Context,
     Threshold,
     check_wanted,
+    least_k,
     models_wanted,
     thresholds,
     with_own,
@@ -33,21 +34,29 @@ from kanon.release.decision import (
     levels_reached,
 )
 from kanon.run import Run
-from kanon.studio.decide.decision import IN_ENGINE, opened_context, out_of_reach, with_wishes
+from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.session import state
+from kanon.studio.session.parts import Message
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
-from kanon.studio.widgets.controls import upload_field
+from kanon.studio.widgets.controls import segments, upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import PictureSettings, picture
-from kanon.studio.widgets.requirements import best
+from kanon.studio.widgets.requirements import best, refusal
 from kanon.studio.widgets.result import choose_k, release_shown, renew_row
+
+IN_ENGINE = (
+    "A verdict counts the released rows once more, for which the table has to be in memory, and "
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon "
+    "decide with --engine memory."
+)
+"""Why there is no verdict about a table that stays in an engine."""
 
 _how = Sections(__file__)
 
@@ -66,9 +75,11 @@ def _purpose(work: Work) -> None:
     context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
-        _choice("release", "Who gets the release?", context.release, RELEASES)
+        label = "Who gets the release?"
+        segments(label, RELEASES, "decide-release", context.release, "release", _take)
     with middle:
-        _choice("attacker", "Somebody who looks for a person knows", context.attacker, ATTACKERS)
+        label = "Somebody who looks for a person knows"
+        segments(label, ATTACKERS, "decide-attacker", context.attacker, "attacker", _take)
     m = max(1, len(work.table.quasi_identifiers))
     known = m if context.known is None else min(context.known, m)
     right.selectbox(
@@ -82,15 +93,6 @@ def _purpose(work: Work) -> None:
         format_func=lambda number: f"all {number}" if number == m else f"any {number}",
         help="How many they know at most. Which ones nobody can say, so of all choices the one "
         "counts that tells most.",
-    )
-
-
-def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> None:
-    st.segmented_control(
-        label,
-        list(options),
-        **bound(f"decide-{name}", chosen, name, into=_take, keep=True),
-        format_func=lambda one: options[one],
     )
 
 
@@ -351,3 +353,51 @@ def _how_thresholds(work: Work) -> str:
     if context.attacker == "journalist":
         said.append(_how("journalist"))
     return "\n\n".join(said)
+
+
+# --- what it does to the session --------------------------------------------------------------
+def with_context(work: Work, context: Context) -> Work:
+    """The work with another purpose; whatever was said before is no longer shown."""
+    return work.with_parts(replace(work.purpose, context=context), Message())
+
+
+def opened_context(work: Work, content: bytes) -> Work:
+    """The work with the purpose of a context file; PlanError if the file is none."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError("The context file is not text in UTF-8.") from None
+    found = with_context(work, Context.from_json(text))
+    deciding = replace(found.view(DecideView), uploads=work.view(DecideView).uploads + 1)
+    return found.with_parts(deciding, replace(found.message, notice="The context was loaded."))
+
+
+def with_wishes(work: Work) -> Work:
+    """The work that requires what the context asks for, as if it had been chosen by hand."""
+    context = work.purpose.context
+    wanted = [
+        one for column in work.table.sensitive_columns for one in models_wanted(context, column)
+    ]
+    taken = {(one.card.name, one.column) for one in wanted}
+    others = [one for one in work.settings.models if (one.card.name, one.column) not in taken]
+    k = least_k(context)
+    needed = f"is k = {k}"
+    if wanted:
+        needed = f"are k = {k} and {counted(len(wanted), 'more model')}"
+    said = f"Required now {needed}; press Anonymise on the page Anonymise."
+    return with_taken(work, "purpose", said, replace(work.settings, k=k, models=(*others, *wanted)))
+
+
+def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
+    """Why no release can meet what is asked for, in a sentence; None if one can."""
+    context, most = work.purpose.context, work.table.highest_k
+    k = least_k(context)
+    if k > most:
+        about = f"is about {counted(most, 'person')}"
+        if work.table.person_counted is None:
+            about = f"has {counted(most, 'record')}"
+        return f"No release reaches k = {k}: the table {about}."
+    models = [
+        one for column in work.table.sensitive_columns for one in models_wanted(context, column)
+    ]
+    return None if table is None else refusal(models, table)

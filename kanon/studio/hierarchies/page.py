@@ -28,7 +28,7 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
-from kanon.studio.widgets.controls import closing_popover
+from kanon.studio.widgets.controls import closing_popover, segments
 from kanon.studio.widgets.how import how_hierarchies
 from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
 from kanon.studio.widgets.standings import titles_of
@@ -158,19 +158,11 @@ def view_row(
         ):
             files_panel(work, column, choice)
         if preview is None:
-            st.segmented_control(
-                "Shown as",
-                list(VIEWS),
-                **bound(
-                    "tree-view", work.shared.tree_view, "tree_view", into=SharedView, keep=True
-                ),
-                format_func=lambda name: VIEWS[name],
-                label_visibility="collapsed",
-                width="content",
-            )
+            view, how = work.shared.tree_view, {"label_visibility": "collapsed", "width": "content"}
+            segments("Shown as", VIEWS, "tree-view", view, "tree_view", SharedView, **how)
             weights_choice(work, column, choice)
             drawn = choice.tree is not None and tree_edits.drawable(choice.tree)
-            if work.shared.tree_view != "tree" or not drawn:
+            if view != "tree" or not drawn:
                 step_buttons(work, column)  # the drawing has its own
 
 

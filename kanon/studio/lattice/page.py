@@ -56,6 +56,7 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
 
 
@@ -94,14 +95,13 @@ def choices(work: Work) -> None:
             "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
             "as published.",
         )
-    beside.segmented_control(
-        "Colour says" if drawn_whole(work) else "Colour beside the chosen node says",
-        list(COLOURINGS),
-        **bound("lattice-colour", view.colouring, "colouring", into=LatticeView, keep=True),
-        format_func=lambda name: COLOURINGS[name],
-        width="content",
-        help="The marker always says whether a node satisfies: circles do, crosses do not.",
-    )
+    with beside:
+        label = "Colour says" if drawn_whole(work) else "Colour beside the chosen node says"
+        segments(
+            label, COLOURINGS, "lattice-colour", view.colouring, "colouring", LatticeView,
+            width="content",
+            help="The marker always says whether a node satisfies: circles do, crosses do not.",
+        )  # fmt: skip
     beside.pills(
         "Walks of searches",
         list(WALK_LOOKS),

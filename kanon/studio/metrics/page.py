@@ -1,9 +1,11 @@
 """What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.base.formatting import counted
@@ -20,7 +22,6 @@ from kanon.studio.metrics.composed_metrics import (
     without_composed,
 )
 from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
-from kanon.studio.metrics.matrix import matrix_with_cells
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
@@ -29,10 +30,22 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.how import formula, how_metric
-from kanon.studio.widgets.picture import PictureSettings, data_button, picture_links
+from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
 from kanon.studio.widgets.tree import tree_editor
 from kanon.studio.widgets.tree_edits import drawable
+
+_FOLDER = Path(__file__).parent
+
+_HINT = "Click a cell to see how its cost adds up; drag to zoom in."
+
+_cells = st.components.v2.component(
+    "kanon_cells",
+    html=f'<p class="cells">{_HINT}</p>',
+    css=(_FOLDER / "matrix.css").read_text("utf-8"),
+    js=(_FOLDER / "matrix.js").read_text("utf-8"),
+)
 
 _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-costs-beside) { flex: 1 1 18rem; min-width: 18rem; }
@@ -50,6 +63,62 @@ def take_view(**fields: Any) -> None:
     state.change(replace(state.work().view(MatrixView), **fields))
 
 
+def matrix_with_cells(figure: go.Figure, key: str, picked: Callable[[int, int], None]) -> None:
+    """Draw a cost matrix; ``picked`` gets the row and column of a clicked cell, in either picture.
+
+    ``key`` has letters, digits, ``-`` and ``_`` only.
+    """
+    listener, zoom = f"{key}-cells", f"{key}-zoom"
+    size, shown = len(figure.data[0].z), figure.layout.uirevision
+
+    def clicked() -> None:
+        cell = (state.typed(listener) or {}).get("cell")
+        if not isinstance(cell, dict):  # what a browser sends is not to be trusted
+            return
+        places = [cell.get("row"), cell.get("column")]
+        row, column = (place if type(place) is int else -1 for place in places)
+        if 0 <= row < size and 0 <= column < size:
+            state.seeded(zoom, cell.get("view"))
+            picked(row, column)
+
+    def zoomed_out() -> None:
+        state.seeded(zoom, None)
+
+    ranges = _ranges(state.typed(zoom), shown, size)
+    if ranges:
+        figure = go.Figure(figure)
+        figure.update_xaxes(range=ranges[0], autorange=False)
+        figure.update_yaxes(range=ranges[1], autorange=False)
+    _cells(
+        key=listener,
+        data={"chart": key, "of": shown, "zoomed": bool(ranges)},
+        on_cell_change=clicked,
+        on_out_change=zoomed_out,
+    )
+    chart(figure, key)
+
+
+def _ranges(view: Any, shown: str, size: int) -> list[list[float]]:
+    """Where the user had zoomed to, if that was in the same picture; else nothing.
+
+    >>> _ranges({"of": "a", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    [[0.5, 2], [3, 1]]
+    >>> _ranges({"of": "b", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    []
+    """
+    if not isinstance(view, dict) or view.get("of") != shown:
+        return []
+    ranges = [ends for ends in (view.get("x"), view.get("y")) if _is_range(ends, size)]
+    return ranges if len(ranges) == 2 else []
+
+
+def _is_range(ends: Any, size: int) -> TypeGuard[list[float]]:
+    """Whether a browser has sent two places on an axis."""
+    if not isinstance(ends, list) or len(ends) != 2:
+        return False
+    return all(type(place) in (int, float) and -1 <= place <= size for place in ends)
+
+
 def choices(work: Work, column: str, view: MatrixView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
@@ -61,14 +130,8 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        st.segmented_control(
-            "Show",
-            list(MODES),
-            **bound("costs-mode", view.mode, "mode", into=MatrixView, keep=True),
-            format_func=lambda name: MODES[name],
-            label_visibility="collapsed",
-            width="content",
-        )
+        how = {"label_visibility": "collapsed", "width": "content"}
+        segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **how)
         titles, usable = metric_titles(work), usable_metrics(work)
         wanted = [("first", "Metric", view.first)]
         if view.mode != "one":

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.charts.curves import curves_table
 from kanon.charts.privacy import (
     AFTER_COLOUR,
@@ -14,34 +14,42 @@ from kanon.charts.privacy import (
     level_chart,
 )
 from kanon.charts.style import INK
+from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points, levels_along
+from kanon.measures.linkage import people_below
 from kanon.privacy.model import rounded
 from kanon.run import Run
+from kanon.sources.population import population_of
+from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import outdated
+from kanon.studio.jobs.upload import AT_ONCE, people_request
 from kanon.studio.privacy.attack_panel import attack, look
-from kanon.studio.privacy.attacker import PrivacyView
+from kanon.studio.privacy.attacker import PrivacyView, without_population
 from kanon.studio.privacy.disclosure import (
     LEVELS,
     MOST_CLASSES,
     THRESHOLDS,
     class_named,
     class_sentence,
+    how_attacked,
+    how_class,
+    how_found,
     levels_offered,
     number_format,
     of_attribute,
+    of_population,
     of_risk,
     threshold_text,
     what_it_means,
     worst_classes,
 )
-from kanon.studio.privacy.how import how_attacked, how_class, how_found
-from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, sensitive_choice, unready
+from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
@@ -231,6 +239,63 @@ def one_class(result: Result, done: Run, column: str, k: int, position: int) -> 
 def records_of(done: Run, position: int) -> tuple[Styler, Styler, int]:
     before, after = before_and_after(done, position=position)
     return before, after, len(after.data)
+
+
+def population(work: Work, result: Result, done: Run, k: int) -> None:
+    classes, released = done.prepared.classes, done.recoding.released
+    st.markdown(
+        "An attacker who does not know whether somebody is in the table has to reckon with "
+        "everybody of the population. Upload it, with the same quasi-identifiers under the "
+        f"same names: {plain(', '.join(classes.attributes))}. It is kept for this session "
+        "only, and nowhere on disk."
+    )
+    key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
+    upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
+    people = work.purpose.population
+    if people is None:
+        return
+    try:
+        counted_people = state.remembered(
+            "population", (result.settings, people),
+            lambda: population_of(classes, people.table),
+        )  # fmt: skip
+        inside = state.remembered(
+            "people below", (result.settings, k, people),
+            lambda: people_below(released, counted_people.classes),
+        )  # fmt: skip
+        numbers = of_population(released, inside, work.view(PrivacyView).threshold)
+    except KanonError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    in_columns(numbers)
+    beyond = counted_people.unplaced
+    found = f"{plain(people.name)}: {counted(len(people.table), 'person', 'people')}."
+    if beyond:
+        found += " " + one_or_many(
+            beyond,
+            "{count} of them has a value that no hierarchy holds, or none, and counts only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
+            "{count} of them have a value that no hierarchy holds, or none; they count only where "
+            "a release says nothing about that column, so the risk is rather overstated.",
+        )
+    st.caption(found)
+    st.button("Forget it", icon=":material/delete:", on_click=forget_population)
+
+
+def forget_population() -> None:
+    """Let go of the population, of what was counted, and of the file."""
+    state.forget("population")
+    state.forget("people below")
+    state.put(without_population(state.silent()))
+
+
+def take_population(key: str) -> None:
+    """Read the population that was uploaded; what cannot be read changes nothing."""
+    given = state.typed(key)
+    if given is None:
+        forget_population()
+        return
+    runner.run(people_request, given.getvalue(), given.name, wait=AT_ONCE)
 
 
 def found_out(work: Work, result: Result) -> None:

@@ -33,7 +33,7 @@ from kanon.studio.session.work import Request, Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about, about_k
-from kanon.studio.widgets.controls import closing_popover
+from kanon.studio.widgets.controls import closing_popover, segments
 from kanon.studio.widgets.how import tie_rule
 from kanon.studio.widgets.progress import calculations
 
@@ -102,13 +102,8 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
 
 
 def choose_part(key: str, titles: Mapping[str, str], view: Any) -> None:
-    st.segmented_control(
-        "Look at",
-        list(titles),
-        **bound(key, view.part, "part", into=type(view), keep=True),
-        format_func=lambda name: titles[name],
-        label_visibility="collapsed",
-    )
+    how = {"label_visibility": "collapsed"}
+    segments("Look at", titles, key, view.part, "part", type(view), **how)
 
 
 def unready(work: Work) -> None:

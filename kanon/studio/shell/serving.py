@@ -1,17 +1,36 @@
-"""How the server begins and ends."""
+"""How the server begins and ends, keeps quiet about what it serves, and says what it lacks."""
 
 import atexit
+import logging
 import os
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
+import streamlit as st
+from streamlit import error_util, net_util
+from streamlit.elements import exception
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.starlette import App
 
-from kanon.errors import SettingsError
-from kanon.studio.shell.download_grace import keep_old_addresses
-from kanon.studio.shell.log_privacy import keep_quiet
+from kanon.errors import TRACEBACK, SettingsError, withheld
+from kanon.settings import settings
 from kanon.studio.shell.relied_upon import check_relied_upon
+
+GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
+
+FAILED = (
+    "This page has failed by a mistake of kanon's own. What you have chosen and typed is kept. "
+    "Please report it to whoever runs kanon: the log says where it happened, without any value of "
+    "your table."
+)
+"""What a page says of an exception that nobody expected."""
+
+_made = logging.getLogRecordFactory()
+_clear = MediaFileManager.clear_session_refs
 
 
 def prepare() -> None:
@@ -35,3 +54,98 @@ async def until_it_ends(_: App) -> AsyncIterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def keep_quiet() -> None:
+    """Have Streamlit ask nobody for this machine's address, and log no text of an exception.
+
+    Where a page of another site tries to connect, Streamlit compares its origin with the addresses
+    of this machine, and would ask a server of Amazon for the outer one. An exception that no page
+    expected is logged with its text, which may quote a cell: here by its type and its places
+    alone, unless a developer asks for more.
+    """
+    net_util.get_external_ip = lambda: None
+    if os.environ.get(TRACEBACK):
+        return
+    vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=FAILED)
+    vars(error_util).update(_print_rich_exception=_not_at_length)
+    logging.setLogRecordFactory(_record)
+    if threading.excepthook is threading.__excepthook__:  # nobody else looks at it
+        threading.excepthook = _in_a_thread
+
+
+def _record(*given: Any, **named: Any) -> logging.LogRecord:
+    record = _made(*given, **named)
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            withheld(one) if isinstance(one, BaseException) else one for one in record.args
+        )
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        record.msg, record.args = f"{record.getMessage()}: {withheld(error)}", ()
+    record.exc_info = None
+    return record
+
+
+def _not_at_length(error: BaseException) -> None:
+    """In place of a coloured traceback with its text; what raises here is logged."""
+    raise NotImplementedError
+
+
+def _in_a_thread(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_value is not None and failed.exc_type is not SystemExit:
+        logging.getLogger(__name__).error("A thread has failed: %s", withheld(failed.exc_value))
+
+
+def keep_old_addresses() -> None:
+    """Have Streamlit drop the addresses of downloads after some seconds, or with their session.
+
+    It gives each button of a page that is drawn anew another address, and drops the old one at
+    once: a browser that has not drawn the new button yet asked for a file that was nowhere.
+    """
+    if not hasattr(MediaFileManager, "_remove_orphaned_deferred_callables"):
+        return  # another version of Streamlit, which may drop them in another way
+    MediaFileManager._remove_orphaned_deferred_callables = _remove_old  # type: ignore[assignment, method-assign]
+    MediaFileManager.clear_session_refs = _clear_session  # type: ignore[assignment, method-assign]
+
+
+def _remove_old(manager: Any) -> None:
+    """Called under the manager's lock, whenever a page was drawn or its session has ended."""
+    now = time.monotonic()
+    files = manager._files_by_session_and_coord.values()
+    there = {address for by_place in files for address in by_place.values()}
+    for address, entry in list(manager._deferred_callables.items()):
+        if address in there:
+            entry.pop("kanon_since", None)
+        elif now - entry.setdefault("kanon_since", now) > GRACE:
+            manager._drop_deferred_id(address)
+
+
+def _clear_session(manager: Any, session_id: str | None = None) -> None:
+    """Called before a page is drawn; with a session where that has ended or forgets everything."""
+    _clear(manager, session_id)
+    if session_id is not None:
+        with manager._lock:
+            for address in list(manager._deferred_ids_by_session.get(session_id, ())):
+                manager._drop_deferred_id(address)
+
+
+def settled() -> bool:
+    """Whether the settings are known; if not, what is wrong is said on every page."""
+    try:
+        settings()
+    except SettingsError as error:
+        # These take most of the imports, which the workers are not to wait for.
+        from kanon.studio.session.text import plain
+        from kanon.studio.shell.navigation import set_up_page
+
+        sentence = plain(error.sentence)
+
+        def said() -> None:
+            st.error(sentence, icon=":material/error:")
+
+        set_up_page()
+        # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
+        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
+        return False
+    return True

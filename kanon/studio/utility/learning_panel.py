@@ -44,6 +44,7 @@ from kanon.studio.utility.learning import (
     targets_offered,
 )
 from kanon.studio.utility.state import UtilityView
+from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 
@@ -137,12 +138,7 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
         "original": "1: trained on the original table",
         "release": f"2: trained on the release for k = {thin(trained_k(work.table.highest_k))}",
     }
-    st.segmented_control(
-        "Experiment",
-        list(titles),
-        **bound("learning-trained", view.trained, "trained", into=_look, keep=True),
-        format_func=lambda name: titles[name],
-    )
+    segments("Experiment", titles, "learning-trained", view.trained, "trained", _look)
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
     with columns[0]:
         target_choice(work, "learning-target")

@@ -22,11 +22,11 @@ from kanon.studio.utility.changes import (
     changed_by,
     changed_most,
     distribution_sentence,
+    how_changed,
     of_change,
     overview_table,
     query_sentence,
 )
-from kanon.studio.utility.how_changes import how_changed
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.result import in_columns

@@ -1,6 +1,6 @@
 """Controls of several pages: uploads, popovers that close, the fields of a builder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import streamlit as st
@@ -30,6 +30,25 @@ def _prepare_server() -> None:
     most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
     MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
+
+
+def segments(
+    label: str,
+    titles: Mapping[Any, str],
+    key: str,
+    chosen: object,
+    field: str,
+    into: Any,
+    **how: Any,
+) -> None:
+    """A button per choice, one of them always chosen; it goes ``into`` what has the field."""
+    st.segmented_control(
+        label,
+        list(titles),
+        **bound(key, chosen, field, into=into, keep=True),
+        format_func=lambda name: titles[name],
+        **how,
+    )
 
 
 def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:

@@ -20,7 +20,7 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.run import prepare
 from kanon.strategies import STRATEGIES
 from kanon.studio.anonymise import release_panel
-from kanon.studio.anonymise.cheaper_release import CheaperRelease, cheaper
+from kanon.studio.anonymise.release_panel import CheaperRelease, cheaper
 from kanon.studio.metrics.composed_metrics import with_composed
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work

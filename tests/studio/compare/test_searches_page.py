@@ -5,7 +5,7 @@ import pytest
 from kanon.algorithms import samarati
 from kanon.charts.searches import finding, over_k_chart
 from kanon.run import prepare
-from kanon.studio.compare.searches import plan_of_searches
+from kanon.studio.compare.searches_panel import plan_of_searches
 from support import dashboard as ui
 from support.works import with_fields
 

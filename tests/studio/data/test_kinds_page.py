@@ -9,7 +9,7 @@ from kanon.errors import TableError
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.schema import Role
-from kanon.studio.data.column_kind import kinds_of, with_kind
+from kanon.studio.data.columns_panel import kinds_of, with_kind
 from kanon.studio.session.choices import choose
 from kanon.studio.session.hierarchy_choices import undone, with_choice, with_role
 from kanon.studio.session.plan_loading import with_plan

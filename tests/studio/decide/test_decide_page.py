@@ -11,7 +11,7 @@ from kanon.base.progress import no_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.release.context import ChosenThreshold, Context, with_own
-from kanon.studio.decide.decision import with_context
+from kanon.studio.decide.purpose_panel import with_context
 from kanon.studio.decide.state import DecideView
 from kanon.studio.jobs.upload import people_request
 from kanon.studio.session.table_loading import sample_work

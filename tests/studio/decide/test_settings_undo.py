@@ -7,8 +7,8 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.advice import with_proposal
-from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
+from kanon.studio.decide.purpose_panel import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.settings_undo import as_before, can_go_back
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.table_loading import reread, sample_work

@@ -22,7 +22,7 @@ from kanon.experiments.simulated.study import (
 )
 from kanon.plan import Plan
 from kanon.run import prepare
-from kanon.studio.decide.simulated import best_said, simulation_of, with_results
+from kanon.studio.decide.simulated_panel import best_said, simulation_of, with_results
 from kanon.studio.decide.state import DecideView, SimulatedView
 from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import sample_work

@@ -15,7 +15,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.report.words import ASKED, LONGEST
 from kanon.sources.addresses import Address
 from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.report.report_request import plan_of_report
+from kanon.studio.report.page import plan_of_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.parts import TEXT_TITLES
 from kanon.studio.session.table_loading import sample_work

@@ -5,7 +5,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from kanon.studio.shell import download_grace
+from kanon.studio.shell import serving
 
 SESSION = "dontcare"  # what Streamlit calls the session of a plain script
 
@@ -14,7 +14,7 @@ SESSION = "dontcare"  # what Streamlit calls the session of a plain script
 def manager(monkeypatch):
     for name in ("_remove_orphaned_deferred_callables", "clear_session_refs"):
         monkeypatch.setattr(MediaFileManager, name, getattr(MediaFileManager, name))
-    download_grace.keep_old_addresses()
+    serving.keep_old_addresses()
     return MediaFileManager(MemoryMediaFileStorage("/media"))
 
 
@@ -41,8 +41,8 @@ def test_the_file_of_a_button_is_made_after_the_page_was_drawn_anew(manager):
 def test_an_old_address_goes_in_time(manager, monkeypatch):
     old = drawn(manager, b"old")
     now = drawn(manager, b"new")
-    later = download_grace.time.monotonic() + download_grace.GRACE + 1
-    monkeypatch.setattr(download_grace.time, "monotonic", lambda: later)
+    later = serving.time.monotonic() + serving.GRACE + 1
+    monkeypatch.setattr(serving.time, "monotonic", lambda: later)
     manager.remove_orphaned_files()
     with pytest.raises(MediaFileStorageError):
         manager.execute_deferred(old)

@@ -10,9 +10,8 @@ from streamlit.elements import exception
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 
-from kanon.studio.shell import log_privacy, settings_gate
-from kanon.studio.shell.log_privacy import FAILED, keep_quiet
-from kanon.studio.shell.serving import prepare
+from kanon.studio.shell import serving
+from kanon.studio.shell.serving import FAILED, keep_quiet, prepare
 from support.dashboard import APP
 
 
@@ -41,9 +40,7 @@ def log(monkeypatch):
     before, written = logging.getLogRecordFactory(), io.StringIO()
     logging.setLogRecordFactory(logging.LogRecord)
     handler = logging.StreamHandler(written)
-    loggers = [
-        logging.getLogger(name) for name in (error_util.__name__, log_privacy.__name__, "any")
-    ]
+    loggers = [logging.getLogger(name) for name in (error_util.__name__, serving.__name__, "any")]
     for logger in loggers:
         logger.addHandler(handler)
     yield written
@@ -55,7 +52,7 @@ def log(monkeypatch):
 def failing_page():
     import streamlit as st
 
-    from kanon.studio.shell.log_privacy import keep_quiet
+    from kanon.studio.shell.serving import keep_quiet
 
     def fail():
         try:
@@ -102,7 +99,7 @@ def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
         raise ValueError("SECRET")
 
     prepare()
-    monkeypatch.setattr(settings_gate, "settled", fail)
+    monkeypatch.setattr(serving, "settled", fail)
     at = AppTest.from_file(str(APP)).run()
     assert [one.message for one in at.exception] == [FAILED]
     assert "ValueError at " in log.getvalue() and "SECRET" not in log.getvalue()

@@ -14,7 +14,7 @@ from kanon.metrics import edge_weights, metric_named
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.coverage import counted_column
-from kanon.studio.hierarchies.import_review import meant, with_imported, with_imports
+from kanon.studio.hierarchies.files import meant, with_imported, with_imports
 from kanon.studio.metrics.composed_metrics import with_composed, without_composed
 from kanon.studio.session.choices import BUILDERS, choose, suggested
 from kanon.studio.session.hierarchy_choices import (
