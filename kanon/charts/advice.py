@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import thin
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import round_apart, thin
 from kanon.charts.comparison_measures import titled
 from kanon.charts.figure import drawn
 from kanon.charts.line_style import Look

@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.formatting import round_apart, thin, write_decimals
 from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import percent, round_apart, thin
 from kanon.charts.figure import drawn, k_layout
 from kanon.charts.style import (
     INK,

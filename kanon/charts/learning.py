@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
-from kanon.base.formatting import Counted, thin
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.formatting import Counted, round_apart, thin, write_decimals
 from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,

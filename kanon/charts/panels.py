@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import pandas as pd
 
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import round_apart
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import percent, round_apart, thin
 from kanon.charts.figure import drawn
 from kanon.charts.style import BLUE, GREEN, GREY, LABEL, LEGEND_ABOVE, TITLE_ON_TOP, upright_line
 from kanon.measures.query_error import QueryStudy

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import round_apart
 from kanon.charts.style import HEADING, INK, SCALE, VERMILION, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding

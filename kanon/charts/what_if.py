@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
-from kanon.base.rounding import write_decimals
+from kanon.base.formatting import percent, thin, write_decimals
 from kanon.charts.style import colour_of_metric, escaped, lay_out
 
 

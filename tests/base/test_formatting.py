@@ -2,8 +2,7 @@
 
 import pytest
 
-from kanon.base.formatting import percent, write_number
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.formatting import percent, round_apart, write_decimals, write_number
 from kanon.privacy.model import rounded
 
 

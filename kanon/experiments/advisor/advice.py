@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import counted, percent, thin, write_decimals
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.base.rounding import write_decimals
 from kanon.errors import PlanError
 from kanon.experiments.advisor.proposals import (
     Proposal,

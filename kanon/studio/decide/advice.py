@@ -6,9 +6,8 @@ from functools import partial
 
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, round_apart, thin
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.repetition import RepeatedLoss, run_again

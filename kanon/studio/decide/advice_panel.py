@@ -5,8 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, percent
-from kanon.base.rounding import write_decimals
+from kanon.base.formatting import one_or_many, percent, write_decimals
 from kanon.charts.advice import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice

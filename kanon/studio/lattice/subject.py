@@ -11,8 +11,8 @@ from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
 from kanon.base.fingerprint import fingerprint_of
+from kanon.base.formatting import round_apart
 from kanon.base.progress import no_progress
-from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (

@@ -1,21 +1,33 @@
-"""Two lessons step by step, side by side, on the page Learn."""
+"""Two lessons side by side on the page Learn, and the choices of one lesson or of two."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
 from kanon.base.formatting import percent, thin
-from kanon.studio.learn.lesson import OWN, TableLesson, table_of
-from kanon.studio.learn.lesson_choices import draw_choices
-from kanon.studio.learn.player import player
+from kanon.strategies import STRATEGIES
+from kanon.studio.learn.lesson import OWN, TableLesson, metrics_of, strategies_of, table_of
+from kanon.studio.learn.player import LEGEND, draw_picture, draw_records, player
 from kanon.studio.learn.state import LessonsView, StepsView
-from kanon.studio.learn.step_parts import LEGEND, draw_picture, draw_records
 from kanon.studio.learn.step_sheet import STYLE
-from kanon.studio.learn.two_lessons import SIDES, Two, beside_of, names_of, set_beside, two_of
+from kanon.studio.learn.two_lessons import (
+    SIDES,
+    Two,
+    beside_of,
+    choose,
+    names_of,
+    set_beside,
+    two_of,
+)
+from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.how import tie_rule
 from kanon.teaching.lesson import Step, written
 from kanon.teaching.merging import Merge
 from kanon.teaching.side_by_side import SideBySide, cost_so_far
@@ -153,3 +165,50 @@ def _numbers(found: TableLesson, at: int) -> None:
         f"**{written(cost_so_far(lesson, at))}** ({plain(lesson.metric.card.title)}) · "
         f"Alteration ↓ **{percent(now.alteration)}**"
     )
+
+
+def draw_choices(
+    work: Work, view: StepsView, places: Iterator[DeltaGenerator], unlike: StepsView | None = None
+) -> None:
+    second = unlike is not None
+
+    def draw(
+        label: str, field: str, titles: Mapping[str, str], value: str, other: str,
+        said: Sequence[str],
+    ) -> None:  # fmt: skip
+        with next(places):
+            st.selectbox(
+                label,
+                sorted(titles, key=lambda name: second and name == other),
+                **bound(
+                    f"learn-{field}-beside" if second else f"learn-{field}", value, field,
+                    into=partial(choose, second),
+                ),
+                format_func=lambda name: titles[name],
+                help=plain(" ".join(said)),
+            )  # fmt: skip
+
+    first, module = unlike or view, algorithm_named(view.algorithm)
+    draw(
+        "Second algorithm" if second else "Algorithm told", "algorithm",
+        {name: one.CARD.title for name, one in algorithms().items()},
+        view.algorithm, first.algorithm, [module.CARD.summary, module.CARD.guarantees],
+    )  # fmt: skip
+    names, metric = metrics_of(work, view)
+    about = ["What counts as a loss.", metric_called(work, metric).card.summary]
+    if not uses(view.algorithm, "metric"):
+        about.append("This algorithm is not guided by it.")
+    draw(
+        "Second costs by" if second else "Costs by", "metric",
+        {name: metric_called(work, name).card.title for name in names},
+        metric, metrics_of(work, first)[1], about,
+    )  # fmt: skip
+    if uses(view.algorithm, "strategy"):
+        names, strategy = strategies_of(work, view)
+        summary = STRATEGIES[strategy].summary
+        draw(
+            "Second partner by" if second else "Partner by", "strategy",
+            {name: STRATEGIES[name].title for name in names},
+            strategy, strategies_of(work, first)[1],
+            ["Which class a smallest one is merged with.", summary, tie_rule()],
+        )  # fmt: skip

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, one_or_many, percent, thin
-from kanon.base.rounding import round_apart
+from kanon.base.formatting import counted, one_or_many, percent, round_apart, thin
 from kanon.base.sentences import (
     best_guess,
     chance,

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import thin, write_decimals
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import write_decimals
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
 from kanon.privacy.model import rounded

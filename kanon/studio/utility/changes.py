@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import counted, one_or_many, percent, thin, write_number
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.formatting import (
+    counted,
+    one_or_many,
+    percent,
+    round_apart,
+    thin,
+    write_decimals,
+    write_number,
+)
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, strongest

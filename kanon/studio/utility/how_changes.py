@@ -1,8 +1,7 @@
 """How the numbers about what changed are computed, with those of this release filled in."""
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import counted, percent, thin, write_decimals
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import write_decimals
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import strongest
 from kanon.measures.distribution_change import Distribution

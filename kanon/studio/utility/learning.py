@@ -10,9 +10,8 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import counted, one_or_many, percent, round_apart, thin, write_decimals
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
 from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import counted, thin
-from kanon.base.rounding import write_decimals
+from kanon.base.formatting import counted, thin, write_decimals
 from kanon.charts.learning import scores_chart, scores_finding
 from kanon.errors import KanonError
 from kanon.experiments.studies import trained_k

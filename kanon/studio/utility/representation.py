@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import counted, one_or_many, percent, thin, write_decimals
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import write_decimals
 from kanon.charts.representation import ShownPart
 from kanon.learning.disclosure import CARDS, ShareDisclosure
 from kanon.learning.representations import REPRESENTATIONS, Matrix
