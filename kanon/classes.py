@@ -142,6 +142,26 @@ class EquivalenceClasses:
         parts = (each.only(chosen) for each in self.histograms)
         return self.regrouped(self.nodes[chosen], self.counts[chosen], parts)
 
+    def pooled(self, chosen: np.ndarray, group: np.ndarray, n_groups: int) -> EquivalenceClasses:
+        """Some of the classes made into groups, as models see them: they have no tuples.
+
+        Parameters
+        ----------
+        chosen : numpy.ndarray, int64
+            Their positions.
+        group : numpy.ndarray, int64
+            Per chosen class the group that it becomes part of. Shares in a group are compared with
+            those of the whole table: its totals stay.
+        n_groups
+            How many groups there are.
+        """
+        counts = np.bincount(group, self.counts[chosen], n_groups).astype(np.int64)
+        histograms = (
+            replace(each.only(chosen).grouped(group, n_groups), total=each.total)
+            for each in self.histograms
+        )
+        return self.regrouped(np.zeros((n_groups, 0), dtype=np.int32), counts, histograms)
+
     def without(self, leaving: np.ndarray) -> EquivalenceClasses:
         """The table without the records of some classes; totals are those of the others.
 

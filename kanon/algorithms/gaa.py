@@ -3,8 +3,7 @@
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partitioned_merging import merge_apart
-from kanon.algorithms.stored_merging import merge_stored
+from kanon.algorithms.partitioned_merging import merge_apart, merge_stored
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress

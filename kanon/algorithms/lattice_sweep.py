@@ -3,20 +3,36 @@
 The efforts ``thorough`` and ``closest`` go on from there.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.distinct_groups import distinct_groups
 from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
-from kanon.algorithms.lattice_sweep_closest import closest
-from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order
-from kanon.algorithms.lattice_sweep_walk import SweepState, walked
+from kanon.algorithms.lattice_sweep_walk import (
+    SweepState,
+    lattice_above,
+    now_and_then,
+    targets_at,
+    walked,
+)
 from kanon.algorithms.lower_bound import least_k
-from kanon.algorithms.task import Task
+from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.prices import Prices, good_prices
+from kanon.algorithms.task import Task, as_wide, in_one_width
+from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Parameter
 from kanon.errors import PlanError
+from kanon.kernels.merging import joining_costs
+from kanon.kernels.prices import best_of, take
+from kanon.privacy.conjunction import broken
+from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 
 EFFORT = Parameter(
@@ -103,8 +119,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     With effort ``thorough`` a second sweep releases single groups by their mean loss, the cheapest
     first; the better of both is improved: classes are dissolved into others, and classes are
     merged with their nearest ones and split again, where that costs less. With effort ``closest``
-    :func:`kanon.algorithms.lattice_sweep_closest.closest` goes on from there.
-    Nothing is random.
+    :func:`closest` goes on from there. Nothing is random.
 
     Raises
     ------
@@ -166,3 +181,148 @@ def finished(task: Task, swept: SweepState, progress: Progress = no_progress) ->
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=swept.visited, steps=swept.released)
     return with_the_rest(task, swept.targets, swept.at < 0, trace, progress)
+
+
+# --- the effort closest ---------------------------------------------------------------------
+_NEAR = 0.3
+"""Groups that stay worth nothing if every price rises by this share of their mean are left out."""
+
+_MOST_MEMBERS = 8_000_000  # the classes that these groups have together, at most
+
+_SHARE = 0.05  # the share of the groups still to be opened that are opened at once
+
+_SLACK = 0.2
+"""How far below nothing a group may be worth that is opened, as a share of the mean price."""
+
+_LEAST = 0.05  # groups that were in use less than this are not opened
+
+
+def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
+    """A release from prices, or the known one if that loses no more: the surest groups first."""
+    first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
+    groups = distinct_groups(task, stretch(progress, 0, first))
+    if groups is None:
+        raise PlanError(
+            "The table is too large for effort 'closest': its groups would fill the memory. Use "
+            "effort 'thorough'."
+        )
+    prices = good_prices(task, groups, stretch(progress, first, second))
+    near = prices.of_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
+    into = _opened(near, stretch(progress, second, third))
+    if (into < 0).all():  # at prices at which nothing is to gain
+        return known
+    at = np.where(into >= 0, near.problem.groups.node[into], -1)
+    _, raised = lattice_above(task.classes)
+    targets = targets_at(task.classes.nodes, at, raised, at < 0)
+    trace = Trace(evaluated=known.trace.evaluated, steps=len(np.unique(into[into >= 0])))
+    release = with_the_rest(task, targets, at < 0, trace)
+    found = improved(release, task, stretch(progress, third, 1))
+    return min(known, found, key=lambda each: total_loss(task, each))
+
+
+def _opened(prices: Prices, progress: Progress) -> np.ndarray:
+    """Per class the group that it goes to, -1 for none. Shape (E,)."""
+    whole, slack, size = prices.problem, _SLACK * prices.mean, len(prices.price)
+    groups, kept, n = whole.groups, whole.groups.kept.copy(), whole.counts.sum()
+    into, best = np.full(size, -1), np.full(size, -1)
+    who, values = np.zeros(size, dtype=np.int32), np.zeros(size)
+    while True:
+        surest = np.argsort(-prices.used, kind="stable")
+        surest = surest[: int(np.ceil(_SHARE * prices.used.sum(dtype=np.float64)))]
+        order = surest[prices.used[surest] > _LEAST]
+        if len(order) == 0:
+            return np.where(into < 0, best, into)
+        taken = np.zeros(len(order), dtype=np.bool_)
+        take(
+            order, groups.begin, groups.members, kept / prices.scale, whole.counts,
+            prices.price - whole.own / prices.scale, whole.k, slack, who, values, into, taken,
+        )  # fmt: skip
+        kept[order] = -whole.highest.max()  # nothing brings that much: it is not used again
+        best_of(order[taken], groups.begin, groups.members, groups.kept, best)
+        left = np.where(into < 0, whole.counts, 0)
+        highest = np.where(best < 0, whole.highest, whole.own - groups.kept[best])
+        progress(1 - left.sum() / n, f"{counted(int(left.sum()), 'record')} in no group yet")
+        prices.used[order] = 0
+        prices = prices.for_rest(left, highest, kept)
+        for _ in range(2):  # all groups are looked at before the next are opened
+            prices.raised()
+
+
+# --- what a sweep left over -----------------------------------------------------------------
+def with_the_rest(
+    task: Task,
+    targets: np.ndarray,
+    remain: np.ndarray,
+    trace: Trace,
+    progress: Progress = no_progress,
+) -> Recoding:
+    """The release in which what remains joined the released classes that it costs least."""
+    classes = task.classes
+    if not remain.any():
+        return Recoding.from_targets(classes, targets, trace=trace)
+    into, nodes = joined_one_by_one(task, targets, remain, progress)
+    aside = np.flatnonzero(into < 0)
+    final = nodes[into]
+    final[aside] = classes.nodes[aside]
+    release = Recoding.from_targets(classes, final, trace=trace)
+    return repaired(release, merging_on(task), progress) if len(aside) else release
+
+
+def merging_on(task: Task) -> Task:
+    """The task by which what no class can take is merged on."""
+    models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
+    return replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
+
+
+def joined_one_by_one(
+    task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per class the released class that it is part of now, and what each was raised to."""
+    classes = task.classes
+    before = Recoding.from_targets(classes, targets, suppressed=remain)
+    given = np.array(classes.nodes, dtype=np.int32, order="C")
+    nodes, counts = before.nodes.copy(), before.counts.copy()
+    into = before.assigned.copy()
+    parents, _ = in_one_width(task)
+    joined = np.empty_like(nodes)
+    told = now_and_then(progress)
+    left = np.flatnonzero(remain).tolist()
+    for done, each in enumerate(left):
+        costs = task.potentials.ranks(
+            partial(_costs, parents, nodes, counts, given[each], int(classes.counts[each]), joined)
+        )
+        ranked = np.lexsort((*nodes.T[::-1], costs))
+        for chosen in ranked[counts[ranked] > 0].tolist():
+            same = (nodes == joined[chosen]).all(axis=1) & (counts > 0)
+            same[chosen] = True
+            members = np.append(np.flatnonzero((into >= 0) & same[into]), each)
+            if not task.others or _meet(task, members):
+                nodes[chosen] = joined[chosen]
+                counts[same] = 0
+                counts[chosen] = classes.counts[members].sum()
+                into[members] = chosen
+                break
+        waiting = len(left) - done - 1
+        told(
+            (done + 1) / len(left),
+            f"{counted(waiting, 'class', 'classes')} left over to join others",
+        )
+    return into, nodes
+
+
+def _costs(
+    parents: np.ndarray,
+    nodes: np.ndarray,
+    counts: np.ndarray,
+    tuple_: np.ndarray,
+    count: int,
+    joined: np.ndarray,
+    potentials: Sequence[np.ndarray],
+) -> np.ndarray:
+    costs = np.empty_like(counts)
+    joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), joined, costs)
+    return costs
+
+
+def _meet(task: Task, members: np.ndarray) -> bool:
+    return not broken(task.others, task.classes.pooled(members, np.zeros_like(members), 1))[0]

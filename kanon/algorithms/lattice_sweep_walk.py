@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -205,15 +205,5 @@ def _refuse(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None
     place = np.full(groups, -1)
     place[asked] = np.arange(len(asked))
     members = np.flatnonzero(place[of] >= 0)
-    group = place[of[members]]
-    _, first = np.unique(group, return_index=True)
-    seen = task.classes.regrouped(
-        task.classes.nodes[live[members[first]]],
-        sizes[asked],
-        (
-            # Shares are compared with those of the whole table.
-            replace(each.only(live[members]).grouped(group, len(asked)), total=each.total)
-            for each in task.classes.histograms
-        ),
-    )
+    seen = task.classes.pooled(live[members], place[of[members]], len(asked))
     sizes[asked[broken(task.others, seen)]] = 0

@@ -1,7 +1,7 @@
 """Mondrian: cut the table in two, each part in two, as long as every part can stay private."""
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -385,18 +385,8 @@ def _allowed(
     places = np.repeat(regions[:, 0], lengths) + within
     before = np.cumsum(parts) - parts
     group = np.repeat(before, lengths) + part[places]
-    chosen, size = order[places], int(parts.sum())
-    counts = np.zeros(size, dtype=np.int64)
-    np.add.at(counts, group, task.classes.counts[chosen])
-    histograms = (
-        # Against the whole table, not against the regions that are looked at.
-        replace(each.only(chosen).grouped(group, size), total=each.total)
-        for each in task.classes.histograms
-    )
-    # Models look at the records of a class, not at its tuple: the parts have none yet.
-    nodes = np.zeros((size, 0), dtype=np.int32)
-    seen = task.classes.regrouped(nodes, counts, histograms)
-    return ~np.logical_or.reduceat(broken(models, seen), before)
+    pooled = task.classes.pooled(order[places], group, int(parts.sum()))
+    return ~np.logical_or.reduceat(broken(models, pooled), before)
 
 
 def _as_ranges(

@@ -1,21 +1,29 @@
-"""Greedy merging of a table in parts that are merged by themselves, several at once."""
+"""Greedy merging of a table in parts, several at once, or where an engine keeps the classes."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
+from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partition import partition
 from kanon.algorithms.task import Task
 from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.classes import EquivalenceClasses
+from kanon.classes import EquivalenceClasses, cells_at
+from kanon.errors import PlanError
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.kernels.hashing import tuple_hashes
 from kanon.measures.running import node_sums
-from kanon.recoding import MergePath, Partition, renamed
+from kanon.recoding import MergePath, Partition, Recoding, renamed
+from kanon.settings import settings
+from kanon.stored_classes import PartCells, PartCut, StoredClasses, TupleNumbers, below
+from kanon.strategies import LOOKS_AT
 
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
 """Parts are merged apart until about one in so many classes is left, or so many in each part."""
@@ -147,3 +155,189 @@ def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
     left = node_sums(path, task.potentials)
     merges = np.searchsorted(path.smallest, ks, side="left")
     return (left[0] - left[merges]).astype(float)
+
+
+# --- classes that an engine keeps -------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MergePart:
+    """Merges the classes of a part until every one of them holds k records."""
+
+    task: Task
+
+    def __call__(self, table: pa.Table, progress: Progress) -> pa.Table:
+        keys = np.stack([table[f"key {place}"].to_numpy() for place in self._places], axis=1)
+        nodes, counts = self._numbers.unpacked(keys), table["records"].to_numpy()
+        order = np.lexsort(nodes.T[::-1])
+        classes = replace(self.task.classes, nodes=nodes[order], counts=counts[order])
+        path = merge_greedily(replace(self.task, classes=classes), progress=progress)
+        found = path.after(len(path.parts))
+        released = self._numbers.packed(found.nodes)[found.assigned]
+        steps = np.zeros(len(order), dtype=np.int32)
+        steps[0] = len(path.parts)
+        made = [keys[order].T, [counts[order]], released.T, [_signed(nodes[order]), steps]]
+        return pa.Table.from_arrays(
+            [pa.array(column) for columns in made for column in columns], schema=self.schema
+        )
+
+    @property
+    def schema(self) -> pa.Schema:
+        keys = [f"key {place}" for place in self._places]
+        released = [f"released {place}" for place in self._places]
+        whole = dict.fromkeys([*keys, "records", *released, "hash"], pa.int64())
+        return pa.schema({**whole, "steps": pa.int32()})
+
+    @property
+    def _places(self) -> range:
+        return range(len(self._numbers.numbers))
+
+    @property
+    def _numbers(self) -> TupleNumbers:
+        return TupleNumbers([tree.n_nodes for tree in self.task.classes.hierarchies])
+
+
+def _signed(nodes: np.ndarray) -> np.ndarray:
+    """The hashes of tuples as whole numbers with a sign, in the same order: engines know those."""
+    return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
+
+
+def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
+    """The release for the task's k: that of :func:`merge_apart`, made where the classes are."""
+    task.check()
+    if LOOKS_AT[task.strategy]:
+        raise PlanError(
+            f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
+            "classes in memory, of which this table has too many; choose strategy 's1', or set "
+            "classes higher (see docs/operate/limits.md)."
+        )
+    classes = task.classes
+    assert isinstance(classes, StoredClasses)
+    first, second = 0.9, 0.95  # the shares of the time after the parts, and what is left of them
+    up_to = apart_up_to(classes, number)
+    cuts, sizes = cuts_along(
+        classes.hierarchies, task.potentials, number, up_to, classes.cells_of_part
+    )
+    if max(sizes) > settings().classes:
+        raise classes.refusal
+    k = min(task.k, up_to)
+    work = MergePart(replace(task, classes=_empty(classes), k=k, models=()))
+    found = classes.merged(cuts, sizes, work, stretch(progress, 0, first))
+    if task.k > up_to:
+        left = replace(task, classes=found.fetched(), models=())
+        path = merge_greedily(left, progress=stretch(progress, first, second))
+        found = found.followed_by(path.at(task.k))
+    nodes, counts, part_of = found.lowest_hashes(SAMPLE)
+    some = replace(_empty(classes), nodes=nodes, counts=counts)
+    sample = loss_on_sample(task, some, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1))
+    if task.others:
+        released = found.released
+        whole = Recoding.from_targets(released, released.nodes)
+        found = found.followed_by(repaired(whole, replace(task, classes=released)))
+    trace = replace(
+        found.trace, parts=sample.parts, sampled=sample.sampled,
+        loss_ratio=sample.ratio_at(task.k),
+    )  # fmt: skip
+    return found.with_trace(trace)
+
+
+def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
+    nodes = np.zeros((0, len(classes.attributes)), dtype=np.int32)
+    return EquivalenceClasses(
+        classes.attributes, classes.hierarchies, nodes, np.zeros(0, dtype=np.int64)
+    )
+
+
+# --- the cuts ---------------------------------------------------------------------------------
+_ROUNDING = 1e-12  # what is expected of two cuts may differ by this share because it was rounded
+
+CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
+"""What a part holds, by the cuts made so far and its number."""
+
+
+def partition(
+    classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
+) -> np.ndarray:
+    """Cut classes into parts that never meet, each of at least ``least`` records."""
+    members = [np.arange(classes.n_classes)]
+
+    def cells(cuts: Sequence[PartCut], part: int) -> PartCells:
+        for cut in cuts[len(members) - 1 :]:
+            under = below(classes.hierarchies[cut.column], cut.node)
+            inside = under[classes.nodes[members[cut.part], cut.column]]
+            members.append(members[cut.part][inside])
+            members[cut.part] = members[cut.part][~inside]
+        some = members[part]
+        counts, once = classes.counts[some], np.ones(len(some), dtype=np.int64)
+        columns = list(zip(classes.hierarchies, classes.nodes[some].T, strict=True))
+        return PartCells(
+            tuple(cells_at(tree.n_nodes, nodes, once) for tree, nodes in columns),
+            tuple(cells_at(tree.n_nodes, nodes, counts) for tree, nodes in columns),
+        )
+
+    cuts, _ = cuts_along(classes.hierarchies, potentials, number, least, cells)
+    cells(cuts, 0)  # so that the last cut is made
+    found = np.zeros(classes.n_classes, dtype=np.int64)
+    for place, part in enumerate(members):
+        found[part] = place
+    return found
+
+
+def cuts_along(
+    hierarchies: Sequence[Hierarchy],
+    potentials: Potentials,
+    number: int,
+    least: int,
+    cells: CellsOfPart,
+) -> tuple[list[PartCut], list[int]]:
+    cuts: list[PartCut] = []
+    sizes = [cells(cuts, 0).n_classes]
+    whole: set[int] = set()  # those that cannot be cut
+    while len(sizes) < number and len(whole) < len(sizes):
+        largest = max(
+            (place for place in range(len(sizes)) if place not in whole), key=sizes.__getitem__
+        )
+        found = _cut(hierarchies, potentials, cells(cuts, largest), least)
+        if found is None:
+            whole.add(largest)
+            continue
+        column, node, held = found
+        cuts.append(PartCut(largest, column, node))
+        sizes.append(held)
+        sizes[largest] -= held
+    return cuts, sizes
+
+
+def _cut(
+    hierarchies: Sequence[Hierarchy], potentials: Potentials, part: PartCells, least: int
+) -> tuple[int, int, int] | None:
+    """The column and the node of the best cut, and how many classes lie below it; None if none."""
+    size, records = part.n_classes, part.records[0].sum()
+    # Where potentials are irrational, what cannot be told from each other is equal.
+    irrational = potentials.slack > 0 and not potentials.digits
+    tolerance = 1 + Fraction(_ROUNDING) if irrational else 1
+    fewest, best = size / 4, (Fraction(0), 0.0)  # fewest: parts should take alike long
+    where = None
+    for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
+        inner = slice(tree.root)
+        below = tree.sum_below(part.classes[j])[inner]
+        held = tree.sum_below(part.records[j])[inner]
+        others = size - below
+        even = np.minimum(below, others) >= fewest
+        allowed = even & (np.minimum(held, records - held) >= least)
+        weight = (depth - depth[tree.parent])[inner]
+        expected = np.where(allowed, weight * (below * others).astype(float), 0.0)
+        most = max(best[1], expected.max(initial=0.0))
+        if not most:
+            continue
+        # Those that rounding may have put in the wrong order.
+        for node in np.flatnonzero(expected >= most * (1 - _ROUNDING)).tolist():
+            exact = _weight(potentials, j, node, int(tree.parent[node]))
+            here = exact * int(below[node]) * int(others[node])
+            if here > best[0] * tolerance:
+                best, where = (here, float(expected[node])), (j, node, int(below[node]))
+    return where
+
+
+def _weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
+    return potentials.exact(j, node) - potentials.exact(j, parent)

@@ -1,4 +1,4 @@
-"""Numbers as they stand in sentences."""
+"""Numbers for people, in sentences and figures: what is not certain never reads as certain."""
 
 from collections.abc import Iterable
 from typing import Literal

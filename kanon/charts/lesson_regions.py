@@ -12,8 +12,8 @@ from kanon.charts.figure import drawn
 from kanon.charts.labels import width_of
 from kanon.charts.lesson_look import PAGE, Room, class_colour, in_room
 from kanon.charts.style import INK, LABEL, escaped, translucent
-from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.cuts import Rectangle, Regions
+from kanon.teaching.grouping import ClusterView
 from kanon.teaching.lesson import Step
 
 

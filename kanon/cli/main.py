@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import joined
-from kanon.base.preparation import preparation_told
+from kanon.base.progress import preparation_told
 from kanon.cli.messages import preparation_shown, show_warning, warnings_shown
 from kanon.cli.signals import ignore_signals, status_when_stopped, was_stopped
 from kanon.cli.streams import OutputError, Stream

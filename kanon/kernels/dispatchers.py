@@ -23,7 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, overload
 
-from kanon.base.preparation import tell_preparation
+from kanon.base.progress import tell_preparation
 from kanon.kernels.prefetching import prefetch
 
 _general: Callable[[Any], Any] = types.unliteral

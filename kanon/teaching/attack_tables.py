@@ -9,7 +9,7 @@ from kanon.hierarchy import build
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.teaching.case import Case, case_of, with_release
-from kanon.teaching.deductions import required_diversity
+from kanon.teaching.prevention import required_diversity
 from kanon.teaching.small_tables import raised
 
 _ROLES = {

@@ -11,9 +11,8 @@ from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.teaching.case import Case, Shares, texts_of
-from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.lesson import enumerated
-from kanon.teaching.prevention import LARGEST_T, Prevention, prevention_of
+from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, prevention_of
 
 ATTACKS: Mapping[str, Card] = {
     card.name: card

@@ -1,7 +1,7 @@
 """What all lessons are written on: labels, costs on the trees, and the table after a step."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -173,19 +173,8 @@ class Blackboard:
 
     def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
         """Whether some classes, as one, break one of some models."""
-        classes = self.task.classes
         chosen = np.array(sorted(members), dtype=np.int64)
-        group = np.zeros(len(chosen), dtype=np.int64)
-        one = classes.regrouped(
-            classes.nodes[chosen[:1]],
-            classes.counts[chosen].sum(keepdims=True),
-            (
-                # Shares are compared with those of the whole table.
-                replace(each.only(chosen).grouped(group, 1), total=each.total)
-                for each in classes.histograms
-            ),
-        )
-        return bool(broken(models, one)[0])
+        return bool(broken(models, self.task.classes.pooled(chosen, np.zeros_like(chosen), 1))[0])
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:

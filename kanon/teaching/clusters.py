@@ -8,8 +8,7 @@ from kanon.reference.clustering import ClusterStep, k_member, oka
 from kanon.reference.merging import PlainMerge, kaca
 from kanon.reference.table import PlainTable
 from kanon.teaching.blackboard import FIRST, Blackboard
-from kanon.teaching.cluster_steps import MADE, ClusterView
-from kanon.teaching.grouping import grouping
+from kanon.teaching.grouping import MADE, ClusterView, grouping
 from kanon.teaching.lesson import Choice, ClassState, Rule, Step
 from kanon.teaching.merging import merges_for_models, write_merges
 

@@ -1,10 +1,11 @@
 """An exercise set while it is made: nothing in it has to be right until it is taken as a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from kanon.base.checked_json import Strict
 from kanon.base.formatting import thin
@@ -18,11 +19,44 @@ from kanon.hierarchy.outline import parse_outline, to_outline
 from kanon.schema import Role
 from kanon.settings import MEGABYTE
 from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name, validated_content
-from kanon.teaching.form_fields import first_value, form_fields
 from kanon.teaching.handout import MOST_LEAVES
 from kanon.teaching.question import heading
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import MOST_RECORDS, Cell, ExerciseTable, SmallTable
+
+FormField = Mapping[str, Any]  # a property of a JSON schema, without references and alternatives
+
+
+@cache
+def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
+    """The fields with a title, each as a property of a JSON schema: those of a form.
+
+    Their types and limits are those that the file is checked by; ``json_schema_extra`` says what a
+    type cannot: ``titles`` of values, whose ``choices`` it takes, what stands there while it is
+    ``empty``, with which values of other fields ``only`` it counts.
+    """
+    schema = model.model_json_schema()
+    found = {}
+    for name, field in model.model_fields.items():
+        if field.title:
+            given = schema["properties"][name]
+            kinds = [each for each in given.get("anyOf", []) if each["type"] != "null"]
+            named = schema.get("$defs", {}).get(given.get("$ref", "").rpartition("/")[2], {})
+            found[name] = {**named, **(kinds[0] if kinds else {}), **given, "optional": bool(kinds)}
+    return found
+
+
+def first_value(field: FormField) -> Any:
+    """What stands in a field at first: its default, or the first value that is allowed."""
+    if field["type"] == "object":
+        return {}
+    allowed = field.get("enum", [field.get("const", field.get("minimum"))])
+    return field.get("default", allowed[0])
+
+
+def counts_with(field: FormField, values: Mapping[str, Any]) -> bool:
+    return all(values.get(name) in allowed for name, allowed in field.get("only", {}).items())
+
 
 Draft = Mapping[str, Any]
 """A set, a table, a column or a question as it was typed.

@@ -1,6 +1,7 @@
 """MDAV told: groups around the records that are farthest out, distance by distance."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
@@ -9,9 +10,23 @@ import numpy as np
 from kanon.algorithms import mdav
 from kanon.base.formatting import counted
 from kanon.teaching.blackboard import FIRST, Blackboard
-from kanon.teaching.cluster_steps import ClusterView
-from kanon.teaching.cuts import regions_of
+from kanon.teaching.cuts import Regions, regions_of
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, written
+
+MADE = Rule("the first that was begun")  # what decides among clusters that tie
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    cluster: int  # the number of the cluster that is looked at, from 1
+    joined: tuple[int, ...]  # the classes that joined or left it in this step
+    # all clusters after the step, in the order in which they were begun
+    clusters: tuple[ClassState, ...]
+    open: tuple[int, ...]  # the classes that are in no cluster, as positions
+    # the two whose meeting is what was paid: a cluster and what joins it, say, as both were
+    # before
+    met: tuple[ClassState, ClassState] | None = None
+    regions: Regions | None = None  # the clusters as rectangles, where distances are compared
 
 
 def grouping(board: Blackboard) -> Iterator[Step]:

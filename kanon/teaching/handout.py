@@ -14,8 +14,8 @@ from kanon.metrics import Metric, metric_named, potentials
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading
 from kanon.teaching.questions import AnyQuestion, NumberQuestion
-from kanon.teaching.shown_costs import costs_shown
 from kanon.teaching.small_tables import SmallTable
+from kanon.teaching.worked import costs_shown
 
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix; of a larger tree the costs of its steps have to do."""

@@ -28,7 +28,7 @@ from kanon.algorithms import (
     samarati,
 )  # fmt: skip
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partition import partition
+from kanon.algorithms.partitioned_merging import partition
 from kanon.algorithms.task import Task
 from kanon.hierarchy import scaled_potentials
 from kanon.hierarchy.scaled_potentials import as_potentials

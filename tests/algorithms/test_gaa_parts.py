@@ -14,8 +14,13 @@ from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_task, full_task
 from kanon.algorithms import gaa, partitioned_merging
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partition import partition
-from kanon.algorithms.partitioned_merging import cut_for, merge_apart, merge_in_parts, sampled_loss
+from kanon.algorithms.partitioned_merging import (
+    cut_for,
+    merge_apart,
+    merge_in_parts,
+    partition,
+    sampled_loss,
+)
 from kanon.algorithms.task import Task
 from kanon.cli.main import main
 from kanon.errors import PlanError

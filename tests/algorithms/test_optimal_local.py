@@ -13,7 +13,7 @@ import kanon.algorithms.optimal_local as optimal_local
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.distinct_groups import distinct_groups
 from kanon.algorithms.lattice_sweep_better import total_loss
-from kanon.algorithms.optimal_local_program import Solved, least, places_below, rise_of_bound
+from kanon.algorithms.optimal_local import Solved, least, places_below, rise_of_bound
 from kanon.algorithms.prices import good_prices
 from kanon.algorithms.solution import solve
 from kanon.cli.main import main

@@ -26,7 +26,7 @@ from kanon.kernels.merging import merge_some
 from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath
-from kanon.reference.roots import one_over_l, t_norm1
+from kanon.reference.merging import one_over_l, t_norm1
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource

@@ -24,7 +24,7 @@ from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.studio.learn.step_sheet import choice_sheet, records_sheet
-from kanon.teaching.cluster_steps import ClusterView
+from kanon.teaching.grouping import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.lesson_builder import lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table

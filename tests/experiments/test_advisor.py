@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
-from kanon.experiments.advisor.least_loss import losses
 from kanon.experiments.advisor.proposals import about_first, about_limits, best_over_k, propose
 from kanon.experiments.advisor.repetition import RepeatedLoss, drawn_again, run_again, steadiness
 from kanon.experiments.advisor.ways import (
@@ -23,7 +22,7 @@ from kanon.experiments.advisor.ways import (
     runs_of,
     ways,
 )
-from kanon.experiments.advisor.weights import CONCERNS, weigh
+from kanon.experiments.advisor.weights import CONCERNS, losses, weigh
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration, solve_sweep
 from kanon.experiments.titles import name_of

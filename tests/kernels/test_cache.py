@@ -167,7 +167,7 @@ def test_two_processes_at_once_compile_each_function_once(root):
 
 
 TOLD = """
-from kanon.base.preparation import preparation_told
+from kanon.base.progress import preparation_told
 with preparation_told(lambda fraction, text: print(text, flush=True)):
 """ + CALL.replace("\n", "\n    ")
 

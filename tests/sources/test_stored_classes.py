@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from kanon.algorithms.catalogue import algorithms, runs_stored
-from kanon.algorithms.partition import cuts_along, partition
+from kanon.algorithms.partitioned_merging import cuts_along, partition
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import prepare, run

@@ -41,7 +41,7 @@ SHARED = {
     "kanon/charts/dark.py:on_dark",
     *("kanon/base/kinds.py:_marked", "kanon/base/date_texts.py:date_regex"),
     *("kanon/measures/privacy.py:class_measures", "kanon/report/archive.py:write_check"),
-    "kanon/teaching/form_fields.py:form_fields",
+    "kanon/teaching/exercise_draft.py:form_fields",
     "kanon/hierarchy/codes.py:icd_10_chapters",
     "kanon/sources/engines/spark.py:_session",
 }

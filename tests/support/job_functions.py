@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from kanon.base.preparation import tell_preparation
+from kanon.base.progress import tell_preparation
 from kanon.errors import CoverageError
 
 WARMED = []

@@ -18,7 +18,7 @@ from kanon.sources.memory import MemorySource
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.case import case_of
-from kanon.teaching.deductions import DEDUCTIONS
+from kanon.teaching.prevention import DEDUCTIONS
 from kanon.teaching.small_tables import raised
 from support.random_tables import examples
 

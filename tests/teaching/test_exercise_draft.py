@@ -14,7 +14,9 @@ from kanon.teaching.exercise_draft import (
     EMPTY,
     ColumnFields,
     checked_set,
+    counts_with,
     draft_of,
+    form_fields,
     free_name,
     new_question,
     put_in,
@@ -25,7 +27,6 @@ from kanon.teaching.exercise_draft import (
     with_records,
 )
 from kanon.teaching.exercises import read_exercises
-from kanon.teaching.form_fields import counts_with, form_fields
 from kanon.teaching.presets import PRESETS, preset_table
 from kanon.teaching.questions import KINDS, NumberQuestion
 from kanon.teaching.small_tables import SmallTable

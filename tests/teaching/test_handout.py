@@ -16,7 +16,7 @@ from kanon.metrics import metric_named, potentials
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import drawn, handout
 from kanon.teaching.question import heading
-from kanon.teaching.shown_costs import costs_shown
+from kanon.teaching.worked import costs_shown
 from support.exercise_sets import GIVEN, exercises_of
 from support.random_tables import examples
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from kanon.base.formatting import joined, percent, thin
 from kanon.base.rounding import write_decimals
-from kanon.experiments.advisor.least_loss import least_losses
-from kanon.experiments.advisor.weights import WeighedWays, scores, shares_of
+from kanon.experiments.advisor.weights import WeighedWays, least_losses, scores, shares_of
 from kanon.measures.comparing import as_shown
 
 MOST = 3  # so many proposals at most

@@ -13,9 +13,8 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
-from kanon.experiments.advisor.least_loss import least_losses
 from kanon.experiments.advisor.ways import MEASURED, best_l, looked_at
-from kanon.experiments.advisor.weights import averaged, scores
+from kanon.experiments.advisor.weights import averaged, least_losses, scores
 from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
 from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
 from kanon.measures.along import Curves, Points

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-from kanon.base.preparation import preparation_told
+from kanon.base.progress import preparation_told
 from kanon.errors import KanonError
 from kanon.studio.jobs.frames import (
     Frame,

@@ -24,7 +24,7 @@ from kanon.studio.session.work import Work
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, BY_REGISTER, Scene, Target, attack, targets
 from kanon.teaching.case import Case, case_of, texts_of
-from kanon.teaching.deductions import DEDUCTIONS
+from kanon.teaching.prevention import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
 
 STEPS = (

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.teaching.form_fields import FormField, counts_with, first_value, form_fields
+from kanon.teaching.exercise_draft import FormField, counts_with, first_value, form_fields
 
 Choices = Mapping[str, Mapping[Any, Any]]
 """What fields can be chosen from, by the name of the choice: per value its title or its limit."""

@@ -39,6 +39,7 @@ from kanon.teaching.exercise_draft import (
     called,
     checked_set,
     draft_of,
+    form_fields,
     free_name,
     new_question,
     put_in,
@@ -51,7 +52,6 @@ from kanon.teaching.exercise_draft import (
     with_records,
 )
 from kanon.teaching.exercises import MOST_QUESTIONS, ExerciseSet
-from kanon.teaching.form_fields import form_fields
 from kanon.teaching.presets import PRESETS, preset_table
 from kanon.teaching.questions import KINDS
 from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS

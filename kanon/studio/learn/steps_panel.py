@@ -21,19 +21,18 @@ from kanon.studio.learn.lesson import (
     table_of,
     told,
 )
-from kanon.studio.learn.lesson_choices import draw_choices
-from kanon.studio.learn.player import player
-from kanon.studio.learn.projector import PLACE, project, stage
-from kanon.studio.learn.state import LessonsView, StepsView, look
-from kanon.studio.learn.step_parts import (
+from kanon.studio.learn.player import (
     LEGEND,
     draw_picture,
     draw_records,
+    player,
     step_picture,
     step_records,
 )
+from kanon.studio.learn.projector import PLACE, project, stage
+from kanon.studio.learn.state import LessonsView, StepsView, look
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet
-from kanon.studio.learn.two_panel import beside_choices, show_two
+from kanon.studio.learn.two_panel import beside_choices, draw_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened

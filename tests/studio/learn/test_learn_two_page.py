@@ -7,7 +7,7 @@ import pytest
 from kanon.base.formatting import percent
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.two_lessons import two_of
+from kanon.studio.learn.two_panel import two_of
 from kanon.teaching.lesson import written
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.side_by_side import cost_so_far
@@ -24,7 +24,7 @@ def pair_of(at, monkeypatch):
     """The two lessons that the page shows, built anew."""
     with monkeypatch.context() as patch:
         patch.setattr(
-            "kanon.studio.learn.two_lessons.state.remembered", lambda name, key, make: make()
+            "kanon.studio.learn.two_panel.state.remembered", lambda name, key, make: make()
         )
         return two_of(work(at))
 
