@@ -22,8 +22,7 @@ from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.release.record import account, check_record, describe_earlier_releases
 from kanon.report.optimality_gap import OptimalityGap, bound_of
-from kanon.report.origin import fingerprint_of_address, recorder
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile, fingerprint_of_address, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format

@@ -8,7 +8,7 @@ import streamlit as st
 from kanon.charts.curves import curves_table
 from kanon.release.drift import same_levels
 from kanon.report.archive import archive
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile
 from kanon.run import Run
 from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemoryTable

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
-from kanon.charts.what_if import what_if_chart
+from kanon.charts.difference import what_if_chart
 from kanon.errors import listing
 from kanon.experiments.comparison import before_and_after
 from kanon.hierarchy import Hierarchy

@@ -15,8 +15,7 @@ from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.record import record_problem
 from kanon.report.explanations import about_coarsened
-from kanon.report.origin import canonical_plan, recorder
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile, canonical_plan, recorder
 from kanon.run import Run
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
