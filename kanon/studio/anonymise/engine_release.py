@@ -29,11 +29,10 @@ from kanon.studio.jobs.engine_release import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.engine_classes import said_kept
 from kanon.studio.session.findings import EngineRelease
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, said_kept
 from kanon.studio.widgets.files import file_button, plan_button
 from kanon.studio.widgets.how import (
     how_algorithm,

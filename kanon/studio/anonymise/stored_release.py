@@ -24,7 +24,7 @@ from kanon.studio.jobs.engine_release import (
 )
 from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
-from kanon.studio.session.collection import EarlierRelease
+from kanon.studio.session.parts import EarlierRelease
 from kanon.studio.session.server import login_name
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain

@@ -22,11 +22,10 @@ from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.run_plan import TreeInputs
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, counted_records, metric_called
 from kanon.studio.widgets.picture import (
     Part,
     PictureSettings,

@@ -11,9 +11,8 @@ from kanon.charts.exposure import (
 from kanon.sources.suppressed_rows import describe_suppressed
 from kanon.studio.jobs.stored_table import exposed
 from kanon.studio.session import state
-from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, classes_kept, said_kept, uncounted
 from kanon.studio.shell.frame import counting
 from kanon.studio.widgets.numbers import of_table
 from kanon.studio.widgets.picture import PictureSettings, picture

@@ -12,8 +12,7 @@ from kanon.studio.data.reading_panel import how_read
 from kanon.studio.data.table_location import table_choice
 from kanon.studio.jobs.stored_table import preview_rows
 from kanon.studio.session import state
-from kanon.studio.session.run_choices import incomplete_records
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, incomplete_records
 from kanon.studio.shell.frame import head
 from kanon.studio.widgets.tables import by_role
 

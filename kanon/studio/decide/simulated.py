@@ -31,10 +31,9 @@ from kanon.strategies import SCOPES
 from kanon.studio.decide.state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import Request, Work, metric_called
 
 _how = Sections(__file__)
 

@@ -11,10 +11,9 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import metrics_of, strategies_of
 from kanon.studio.learn.state import StepsView
 from kanon.studio.learn.two_lessons import choose
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called
 from kanon.studio.widgets.how import tie_rule
 
 

@@ -11,8 +11,7 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import TableLesson, metrics_of, strategies_of, table_of, told
 from kanon.studio.learn.state import Beside, LessonsView, StepsView, look
 from kanon.studio.session import state
-from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called
 from kanon.teaching.side_by_side import SideBySide
 
 SIDES = ("one", "other")  # what the two are called where nobody sees it

@@ -32,11 +32,9 @@ from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import HierarchyChoice, choose, imported, start_with
-from kanon.studio.session.engine_classes import check_classes_here
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
 from kanon.studio.session.parts import Message, RunSettings
-from kanon.studio.session.run_choices import missing_undecided, undecided_columns
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, check_classes_here, missing_undecided, undecided_columns
 
 
 def plan_of(work: Work, in_engine: bool = False) -> Plan:

@@ -24,14 +24,12 @@ from kanon.studio.jobs.anonymisation import anonymisation_request, result_depend
 from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.findings import Result
-from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.run_choices import k_grid
+from kanon.studio.session.parts import EarlierRelease, RunSettings
 from kanon.studio.session.server import login_name
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, k_grid
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.requirements import in_file_name, others_of
 
