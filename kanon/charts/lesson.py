@@ -1,15 +1,23 @@
-"""The picture of a step of a lesson, whatever its algorithm, and the numbers behind it."""
+"""The picture of a step of a lesson, the numbers behind it, and the running numbers."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.base.formatting import counted, percent
+from kanon.charts.figure import drawn
+from kanon.charts.labels import width_of
 from kanon.charts.lesson_lattice import lattice_so_far
-from kanon.charts.lesson_look import PAGE, Room
-from kanon.charts.lesson_regions import regions_chart, regions_in
+from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, class_colour, in_room
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
-from kanon.teaching.lesson import Lesson, Step
+from kanon.charts.style import INK, LABEL, escaped, translucent
+from kanon.teaching.cuts import Rectangle, Regions
+from kanon.teaching.grouping import ClusterView
+from kanon.teaching.lesson import Lesson, Step, written
 from kanon.teaching.nodes import NodeView, known_by
 
 
@@ -96,3 +104,208 @@ def _seen(lesson: Lesson, position: int) -> Step:
         return step
     kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, NodeView)]
     return kept[-1] if kept else step
+
+
+def regions_in(step: Step) -> Regions | None:
+    """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""
+    shown = step.detail.regions if isinstance(step.detail, ClusterView) else step.detail
+    return shown if isinstance(shown, Regions) else None
+
+
+def regions_chart(
+    step: Step,
+    axes: tuple[int, int] | None = None,
+    room: Room = PAGE,
+    numbers: Sequence[int] = (),
+    settled: bool = False,
+) -> go.Figure:
+    """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
+
+    The region that is looked at has a thick rim, its parts are filled inside of it; a dot is as
+    many records as its number says, one without a number. Of one quasi-identifier, a strip.
+    """
+    shown = regions_in(step)
+    if shown is None:
+        raise ValueError("this step has no regions")
+    across = shown.attribute or 0
+    others = [j for j in range(len(shown.axes)) if j != across]
+    x, y = axes or (across, others[0] if others else None)
+    if x == y:
+        raise ValueError("two different axes are drawn")
+    gaps = [_gap(shown, x), 1.0 if y is None else _gap(shown, y)]
+    inner = {id(part) for part in shown.parts} if shown.attribute is not None else set()
+
+    def colour(part: Rectangle) -> str:
+        first = part.classes[0]
+        return class_colour(numbers[first] if numbers else first + 1)
+
+    shapes = []
+    for region in shown.regions:
+        if id(region) in inner or not region.classes:
+            continue
+        line = {"color": colour(region), "width": 1.5, "dash": "solid" if region.done else "dot"}
+        shapes.append(_box(region, x, y, gaps, 0.34, line, "rgba(0, 0, 0, 0)"))
+    if not settled:
+        rim = {"color": INK, "width": 3}
+        shapes.append(_box(shown.region, x, y, gaps, 0.42, rim, "rgba(0, 0, 0, 0)"))
+    for place, part in enumerate(shown.parts if inner else ()):
+        line = {"color": colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
+        shapes.append(_box(part, x, y, gaps, 0.3, line, translucent(colour(part), 0.18)))
+    what = "groups" if isinstance(step.detail, ClusterView) else "regions"
+    title = f"The {what} that are released" if settled else escaped(step.heading, 90)
+    if len(shown.axes) > 2:
+        title += f"; two of {len(shown.axes)} columns"
+    size = room.letters
+    margin = {"l": 24, "r": 24, "t": 12 if room.height else 52, "b": 64}
+    upwards: dict[str, Any] = {"visible": False, "range": [-1, 1]}
+    height = round(room.height or 420)
+    if y is not None:
+        labels = (label[:_LONGEST] for _, label in shown.axes[y].marks)
+        margin["l"] = round(3 * size + max(width_of(label, size) for label in labels))
+        upwards = _axis(shown, y, height - margin["t"] - margin["b"], size, up=True)
+    inside = range(step.recoding.classes.n_classes) if settled else shown.region.classes
+    figure = drawn(
+        [_dots(step, shown, inside, x, y)],
+        "" if room.height else title,
+        height,
+        _axis(shown, x, room.width - margin["l"] - margin["r"], size, up=False),
+        upwards,
+        shapes=shapes,
+        hovermode="closest",
+        dragmode=False,
+        margin=margin,
+    )
+    return in_room(figure, room)
+
+
+def _gap(shown: Regions, j: int) -> float:
+    places = [at for at, _ in shown.axes[j].marks]
+    gaps = [high - low for low, high in pairwise(places)]
+    span = places[-1] - places[0]
+    return max(min(gaps), span / 30) if gaps else 1.0
+
+
+def _box(
+    region: Rectangle,
+    x: int,
+    y: int | None,
+    gaps: Sequence[float],
+    share: float,
+    line: Mapping[str, Any],
+    fill: str,
+) -> dict[str, Any]:
+    low, high = (0.0, 0.0) if y is None else (region.low[y], region.high[y])
+    return {
+        "type": "rect", "layer": "below", "line": line, "fillcolor": fill,
+        "x0": region.low[x] - share * gaps[0], "x1": region.high[x] + share * gaps[0],
+        "y0": low - share * gaps[1], "y1": high + share * gaps[1],
+    }  # fmt: skip
+
+
+def _dots(
+    step: Step, shown: Regions, inside: Collection[int], x: int, y: int | None
+) -> dict[str, Any]:
+    counts = step.recoding.classes.counts.tolist()
+    names = [
+        "<br>".join(
+            f"{escaped(axis.attribute, 24)}: "
+            f"{escaped(next(label for at, label in axis.marks if at == axis.at[each]))}"
+            for axis in shown.axes
+        )
+        for each in range(len(counts))
+    ]
+    return {
+        "type": "scatter", "mode": "markers+text", "name": "records",
+        "x": list(shown.axes[x].at),
+        "y": [0.0] * len(counts) if y is None else list(shown.axes[y].at),
+        "marker": {
+            "size": [11 + 5 * math.sqrt(count - 1) for count in counts],
+            "color": [INK if each in inside else "#8A939C" for each in range(len(counts))],
+        },
+        "text": [str(count) if count > 1 else "" for count in counts],
+        "textposition": "top center", "textfont": LABEL, "cliponaxis": False,
+        "hovertext": [
+            f"{name}<br>{counted(count, 'record')}"
+            for name, count in zip(names, counts, strict=True)
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }  # fmt: skip
+
+
+def _axis(shown: Regions, j: int, pixels: float, letters: int, up: bool) -> dict[str, Any]:
+    axis, gap = shown.axes[j], _gap(shown, j)
+    low, high = axis.marks[0][0] - 0.7 * gap, axis.marks[-1][0] + 0.7 * gap
+    marks: list[tuple[float, str]] = []
+    free = -math.inf
+    for at, label in axis.marks:
+        half = (1.3 * letters if up else width_of(label[:_LONGEST], letters) + letters) / 2
+        place = (at - low) / (high - low) * pixels
+        if place - half >= free:
+            marks.append((at, label))
+            free = place + half
+    return {
+        "title": escaped(axis.attribute, 30), "showgrid": False, "fixedrange": True,
+        "tickvals": [at for at, _ in marks], "tickangle": 0,
+        "ticktext": [escaped(label, _LONGEST) for _, label in marks],
+        "range": [low, high],
+    }  # fmt: skip
+
+
+_LONGEST = 14  # longer labels of an axis are cut
+
+
+def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
+    """The minimum k, the alteration and, with a sensitive column, l and t after each step."""
+    steps = lesson.steps
+    last = len(steps) - 1 if step is None else step
+    now = steps[last].numbers
+    rows: list[tuple[str, str, list[float | None]]] = [
+        ("minimum k ↑", str(now.min_k), [each.numbers.min_k for each in steps]),
+        ("alteration, % ↓", percent(now.alteration), [each.numbers.alteration for each in steps]),
+    ]
+    if lesson.sensitive is not None:
+        rows += [
+            ("entropy l ↑", written(now.l), [each.numbers.l for each in steps]),
+            ("t, 0 to 1 ↓", written(now.t), [each.numbers.t for each in steps]),
+        ]
+    title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
+    data: list[dict[str, Any]] = []
+    axes: dict[str, dict[str, Any]] = {}
+    for row, (name, said, values) in enumerate(rows):
+        number = str(row + 1) if row else ""
+        shared = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
+        data.append(
+            {
+                **shared, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
+                "line": {"shape": "hv", "width": 3, "color": ONE},
+                "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
+            }
+        )  # fmt: skip
+        data.append(
+            {
+                **shared, "mode": "markers+text", "x": [last], "y": [values[last]],
+                "marker": {"size": 11, "color": ONE}, "text": [f" {said}"],
+                "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+                "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": HALO},
+            }
+        )  # fmt: skip
+        most = max([value for value in values if value is not None], default=1) or 1
+        upper = 1 - row / len(rows)
+        axes[f"yaxis{number}"] = {
+            "title": name, "range": [0, 1.35 * most], "nticks": 4, "fixedrange": True,
+            "domain": (upper - 0.8 / len(rows), upper),
+        }  # fmt: skip
+    across = {
+        # Room for what is said right of the last step.
+        "title": "step", "range": [-0.2, 1.15 * (len(steps) - 1) + 0.2], "fixedrange": True,
+        "tickvals": list(range(0, len(steps), math.ceil(len(steps) / 12))),
+        "anchor": f"y{len(rows)}",
+    }  # fmt: skip
+    cursor = {
+        "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
+        "line": {"color": QUIET, "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    return drawn(
+        data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
+        shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
+    )  # fmt: skip

@@ -4,10 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.inputs import parts_of_list, read_records
+from kanon.cli.inputs import check_files, parts_of_list, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_json, add_plan, add_progress, add_table
-from kanon.cli.outputs import check_files
 from kanon.errors import PlanError, quoted
 from kanon.experiments.advisor.advice import advise
 from kanon.plan import Plan

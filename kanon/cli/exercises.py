@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from kanon.base.formatting import counted, percent
-from kanon.cli.outputs import check_different, check_written
+from kanon.cli.inputs import check_different, check_written
 from kanon.errors import quoted
 from kanon.sources.writing import table_bytes, write_whole
 from kanon.teaching.exercises import read_exercises

@@ -4,10 +4,9 @@ import argparse
 from datetime import datetime
 from pathlib import Path
 
-from kanon.cli.inputs import read_people, read_plan, read_publish, read_records
+from kanon.cli.inputs import check_files, read_people, read_plan, read_publish, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_context, add_plan, add_progress, add_publish, add_seed, add_table
-from kanon.cli.outputs import check_files
 from kanon.errors import PlanError
 from kanon.release.context import Context
 from kanon.sources.memory import MemoryTable

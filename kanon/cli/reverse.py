@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.cli.inputs import read_records
+from kanon.cli.inputs import check_files, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_table
-from kanon.cli.outputs import check_files
 from kanon.experiments.greatest_k import reverse
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole

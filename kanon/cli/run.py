@@ -12,18 +12,16 @@ from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress
-from kanon.cli.inputs import read_plan, read_publish, read_records
+from kanon.cli.inputs import check_files, check_new_table, read_plan, read_publish, read_records
 from kanon.cli.messages import notify, progress_shown, show_warning
 from kanon.cli.options import add_plan, add_progress, add_publish, add_seed, add_table
-from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import KanonError, PlanError, TableError, quoted
 from kanon.hierarchy.plans import describe_reading
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.release.record import account, check_record, describe_earlier_releases
 from kanon.report.optimality_gap import OptimalityGap, bound_of
-from kanon.report.origin import fingerprint_of_address, recorder
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile, fingerprint_of_address, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format

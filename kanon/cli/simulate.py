@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.inputs import read_plan, read_records
+from kanon.cli.inputs import check_files, read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
-from kanon.cli.outputs import check_files
 from kanon.errors import quoted
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import made_with, read_study, written_study

@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.inputs import parts_of_list, read_plan, read_records
+from kanon.cli.inputs import check_files, parts_of_list, read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
-from kanon.cli.outputs import check_files
 from kanon.errors import PlanError, quoted
 from kanon.experiments.sweep import sweep
 from kanon.metrics import PUBLISHED

@@ -67,20 +67,18 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Model
 from kanon.release.common_classes import (
+    CellsOfPairs,
     Release,
+    ReleaseView,
     check_coarsened,
     check_sizes,
+    find_matched,
     ground_of,
+    grouped_by_sight,
     list_comparable,
     list_known,
-    placed,
-)
-from kanon.release.views import (
-    CellsOfPairs,
-    ReleaseView,
-    find_matched,
-    grouped_by_sight,
     number_cells,
+    placed,
     side_by_side,
 )
 from kanon.sensitive import Sensitive

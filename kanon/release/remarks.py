@@ -34,9 +34,13 @@ from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
-from kanon.release.inferences import determined_by, minimality_remarks, remark_on_bounds
+from kanon.release.inferences import (
+    determined_by,
+    minimality_remarks,
+    order_remarks,
+    remark_on_bounds,
+)
 from kanon.release.remark_kinds import KINDS, Kind, Remark
-from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource

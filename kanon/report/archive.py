@@ -23,8 +23,8 @@ from kanon.cards import parts_of
 from kanon.privacy.plans import RECOUNTS
 from kanon.release import cell_values
 from kanon.report import recipients_check
+from kanon.report.origin import ReleasedFile
 from kanon.report.public import figures_of, public_report
-from kanon.report.released_file import ReleasedFile
 from kanon.report.rendering import rendered
 from kanon.run import Run
 

@@ -26,7 +26,13 @@ from kanon.release.check import require
 from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
 from kanon.release.remark_kinds import Remark
-from kanon.report.alternatives import Alternatives, alternatives
+from kanon.report.alternatives import (
+    Alternatives,
+    CurveSection,
+    alternatives,
+    curves_of,
+    found_by,
+)
 from kanon.report.changes import ReportRecord, changes_between
 from kanon.report.explanations import (
     LEVELS,
@@ -44,14 +50,13 @@ from kanon.report.optimality_gap import OptimalityGap, bound_found_soon, bound_o
 from kanon.report.origin import (
     Origin,
     canonical_plan,
+    file_of,
     fingerprint_of_trees,
     hashes_of,
     origin_of_table,
     versions,
 )
-from kanon.report.other_k import CurveSection, curves_of, found_by
 from kanon.report.public import PublicReport, figures_of, public_report
-from kanon.report.released_file import file_of
 from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role

@@ -23,7 +23,7 @@ from kanon.release.check import check_content, require
 from kanon.release.decision import Decision
 from kanon.release.released_rows import Verdict
 from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile
 from kanon.report.words import FIGURES, Words
 from kanon.run import Run
 from kanon.schema import Role

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.charts.board import draw_board, panel_table
+from kanon.charts.board import draw_board, panel_table, small_multiples
 from kanon.charts.comparison_measures import measure_table, measures_of
 from kanon.charts.layout import (
     COSTS,
@@ -22,7 +22,6 @@ from kanon.charts.layout import (
     starting_layout,
 )
 from kanon.charts.line_style import looks_of
-from kanon.charts.multiples import small_multiples
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS

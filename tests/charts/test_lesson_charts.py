@@ -12,11 +12,9 @@ from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.dark import on_dark
 from kanon.charts.labels import Anchor, Box, Label, box_of, placed, shorter
-from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson import picture_of, picture_table, regions_chart, running_chart
 from kanon.charts.lesson_lattice import lattice_so_far
 from kanon.charts.lesson_look import Room, class_colour
-from kanon.charts.lesson_numbers import running_chart
-from kanon.charts.lesson_regions import regions_chart
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
 from kanon.charts.style import INK
 from kanon.classes import EquivalenceClasses

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kanon.charts.difference import difference_chart, difference_table, verdicts
-from kanon.charts.what_if import what_if_chart, what_if_title
+from kanon.charts.difference import (
+    difference_chart,
+    difference_table,
+    verdicts,
+    what_if_chart,
+    what_if_title,
+)
 from kanon.errors import PlanError
 from kanon.experiments.comparison import (
     INTERVALS,

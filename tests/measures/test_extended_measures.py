@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
-from kanon.charts.board import draw_board, panel_table
+from kanon.charts.board import draw_board, panel_table, small_multiples
 from kanon.charts.comparison_measures import measures_of, number_said, scale_of
 from kanon.charts.layout import Layout, Panel
-from kanon.charts.multiples import small_multiples
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration
 from kanon.hierarchy.build import suppression

@@ -14,8 +14,7 @@ from scipy.optimize import linprog
 from kanon.algorithms import mdav
 from kanon.errors import PlanError, PrivacyWarning
 from kanon.plan import Plan
-from kanon.release.common_classes import Release
-from kanon.release.views import ReleaseView
+from kanon.release.common_classes import Release, ReleaseView
 from kanon.run import Run, prepare, run
 from support.plans import plan_content
 from support.random_tables import examples

@@ -25,7 +25,7 @@ from kanon.privacy.plans import MODEL_PLANS
 from kanon.release.cell_values import value_of
 from kanon.release.check import check_release
 from kanon.report.archive import archive, write_check
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile
 from kanon.run import run
 from kanon.sources.formats import FORMATS
 from kanon.sources.text_form import FOR_EXCEL, PLAIN, TextForm

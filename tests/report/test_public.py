@@ -14,8 +14,8 @@ from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.report.archive import archive
 from kanon.report.contents import gather
+from kanon.report.origin import file_of
 from kanon.report.public import figures_of, nodes_above, public_report
-from kanon.report.released_file import file_of
 from kanon.report.rendering import numbers_json, rendered
 from kanon.report.words import FIGURES
 from kanon.run import prepare, run, run_prepared

@@ -21,10 +21,10 @@ from kanon.hierarchy.build import suppression
 from kanon.measures.overview import utility_cards
 from kanon.plan import Plan
 from kanon.report import alternatives as considered
+from kanon.report.alternatives import near
 from kanon.report.changes import parse_record
 from kanon.report.contents import gather, record_of
 from kanon.report.optimality_gap import may_show_ranges
-from kanon.report.other_k import near
 from kanon.report.rendering import numbers
 from kanon.run import prepare, run
 from support.people_plans import PEOPLE, plan_with

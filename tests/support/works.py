@@ -3,9 +3,9 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.parts import (
+    Collection,
     CompareSettings,
     Message,
     Purpose,

@@ -20,7 +20,7 @@ from kanon.run import Run
 from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.collection import EarlierRelease
+from kanon.studio.session.parts import EarlierRelease
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work

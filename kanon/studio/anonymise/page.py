@@ -9,11 +9,10 @@ from kanon.studio.anonymise.release_panel import show_release
 from kanon.studio.anonymise.stored_release import release_by_engine
 from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.session import state
-from kanon.studio.session.engine_classes import classes_kept
 from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, classes_kept
 from kanon.studio.shell.frame import (
     algorithm_choice,
     head,

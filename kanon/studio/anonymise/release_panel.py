@@ -14,7 +14,7 @@ from kanon.measures.along import Curves, Points
 from kanon.release.drift import same_levels
 from kanon.report.archive import archive
 from kanon.report.explanations import what_leaves
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile
 from kanon.run import Run
 from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemoryTable

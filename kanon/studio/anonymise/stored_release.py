@@ -38,14 +38,13 @@ from kanon.studio.jobs.engine_release import (
 from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.collection import EarlierRelease
-from kanon.studio.session.engine_classes import said_kept
 from kanon.studio.session.findings import EngineRelease
+from kanon.studio.session.parts import EarlierRelease
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.server import login_name
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import Request, Work, said_kept
 from kanon.studio.widgets.files import file_button, order_choice, plan_button
 from kanon.studio.widgets.how import (
     how_algorithm,

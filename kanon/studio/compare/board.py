@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.base.fingerprint import fingerprint_of
-from kanon.charts.board import draw_board, panel_table
+from kanon.charts.board import draw_board, panel_table, small_multiples
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.dark import on_dark
 from kanon.charts.layout import NODES, NODES_FILLING, Layout
-from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.errors import KanonError
 from kanon.experiments.comparison import Comparison
@@ -23,11 +22,10 @@ from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.run_plan import TreeInputs
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, counted_records, metric_called
 from kanon.studio.widgets.picture import (
     Part,
     PictureSettings,

@@ -14,10 +14,9 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import asks_for_some_k, comparison_request, lacking, outlook
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called, usable_metrics
 from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.standings import titles_of_measures

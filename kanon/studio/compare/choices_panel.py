@@ -32,10 +32,9 @@ from kanon.studio.jobs.configurations import (
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.parts import CompareSettings
-from kanon.studio.session.run_choices import compared_metrics, usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, compared_metrics, usable_metrics
 from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.result import outdated_notice
 

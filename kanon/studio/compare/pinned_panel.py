@@ -10,7 +10,6 @@ import streamlit as st
 from kanon.experiments.titles import full_title
 from kanon.studio.jobs.configurations import PlannedLine, incomparable, yardsticks
 from kanon.studio.session import state
-from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.named_configurations import (
     export,
     imported,
@@ -20,6 +19,7 @@ from kanon.studio.session.named_configurations import (
     unpinned,
     used,
 )
+from kanon.studio.session.parts import NamedConfiguration
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work

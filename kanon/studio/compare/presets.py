@@ -14,8 +14,7 @@ from kanon.strategies import needs_sensitive
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session.changed_settings import change_to, still_stands
 from kanon.studio.session.parts import CompareSettings, Message
-from kanon.studio.session.run_choices import compared_metrics
-from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.session.work import Work, compared_metrics, usable_strategies
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)

@@ -20,11 +20,9 @@ from kanon.studio.data.reading_panel import how_read, missing_cells
 from kanon.studio.data.table_location import table_choice
 from kanon.studio.jobs.stored_table import exposed, preview_rows
 from kanon.studio.session import state
-from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
-from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, classes_kept, incomplete_records, said_kept, uncounted
 from kanon.studio.shell.frame import counting, head
 from kanon.studio.widgets.numbers import of_table
 from kanon.studio.widgets.picture import PictureSettings, picture

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import Counted, thin
-from kanon.charts.greatest_k import reverse_chart
+from kanon.charts.decision import reverse_chart
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
 from kanon.privacy.model import SensitiveModel, ranges

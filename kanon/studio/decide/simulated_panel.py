@@ -41,10 +41,9 @@ from kanon.studio.decide.state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import Request, Work, metric_called
 from kanon.studio.widgets.controls import segments, upload_field
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
-from kanon.charts.what_if import what_if_chart
+from kanon.charts.difference import what_if_chart
 from kanon.errors import listing
 from kanon.experiments.comparison import before_and_after
 from kanon.hierarchy import Hierarchy
@@ -22,10 +22,9 @@ from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redone, undone
 from kanon.studio.session.parts import Message, SharedView
-from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, usable_metrics
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.controls import closing_popover, segments

@@ -30,9 +30,8 @@ from kanon.studio.jobs.configurations import (
 )
 from kanon.studio.session.changed_settings import made_with
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
-from kanon.studio.session.run_choices import shown_k, usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
-from kanon.studio.session.work import Request, Work, cancelled_run
+from kanon.studio.session.work import Request, Work, cancelled_run, shown_k, usable_metrics
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:

@@ -16,8 +16,7 @@ from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, composed_metrics
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.run_choices import compared_metrics, incomplete_records
+from kanon.studio.session.parts import NamedConfiguration
 from kanon.studio.session.run_plan import (
     TreeInputs,
     chosen_for,
@@ -25,7 +24,7 @@ from kanon.studio.session.run_plan import (
     suppression_used,
     without_lost,
 )
-from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.session.work import Work, compared_metrics, incomplete_records, usable_strategies
 
 MOST_LINES = 48  # the most lines of one comparison: more would be a picture that nobody can read
 

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from kanon.errors import KanonError
-from kanon.studio.jobs.frames import Frame
 from kanon.studio.jobs.lanes import Kind, Queue, waiting
-from kanon.studio.jobs.processes import WorkerProcess
+from kanon.studio.jobs.processes import Frame, WorkerProcess
 from kanon.studio.jobs.worker import failure
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]

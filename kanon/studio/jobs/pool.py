@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from kanon.studio.jobs.frames import packed
 from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Queue, kind_of
-from kanon.studio.jobs.processes import WorkerProcess
+from kanon.studio.jobs.processes import WorkerProcess, packed
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
 _LOOK = 0.2  # seconds between two looks whether a job has to make room

@@ -20,9 +20,8 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.suppressed_rows import find_suppressed
-from kanon.studio.session.engine_classes import classes_kept, uncounted
 from kanon.studio.session.table_loading import opened_work
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, classes_kept, uncounted
 
 
 def open_work(

@@ -16,7 +16,7 @@ from typing import IO
 
 from kanon.base.progress import preparation_told
 from kanon.errors import KanonError
-from kanon.studio.jobs.frames import (
+from kanon.studio.jobs.processes import (
     Frame,
     is_array_or_arrow,
     packed,

@@ -19,9 +19,8 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView, StepsView
-from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import plan_content, plan_of
-from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.session.work import Work, usable_metrics, usable_strategies
 from kanon.studio.widgets.picture import PictureSettings, configurations_said
 from kanon.teaching.case import texts_of
 from kanon.teaching.lesson import Lesson

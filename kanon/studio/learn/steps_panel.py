@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
-from kanon.charts.lesson_numbers import running_chart
+from kanon.charts.lesson import running_chart
 from kanon.errors import KanonError
 from kanon.strategies import LOOKS_AT
 from kanon.studio.learn.lesson import (

@@ -18,10 +18,9 @@ from kanon.studio.learn.player import LEGEND, draw_picture, draw_records, player
 from kanon.studio.learn.state import Beside, LessonsView, StepsView, look
 from kanon.studio.learn.step_sheet import STYLE
 from kanon.studio.session import state
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called
 from kanon.studio.widgets.how import tie_rule
 from kanon.teaching.lesson import Step, written
 from kanon.teaching.merging import Merge

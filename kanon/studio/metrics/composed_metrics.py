@@ -8,8 +8,7 @@ from kanon.metrics import PUBLISHED, Metric, check_metric_name
 from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called
 
 LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 

@@ -21,8 +21,7 @@ from kanon.hierarchy.cost_matrices import (
 )
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.metrics.state import MatrixView
-from kanon.studio.session.run_choices import counted_records, metric_called, usable_metrics
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, counted_records, metric_called, usable_metrics
 from kanon.studio.widgets.tree_edits import picture
 
 

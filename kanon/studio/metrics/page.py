@@ -25,10 +25,9 @@ from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
-from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, metric_called, usable_metrics
 from kanon.studio.shell.frame import head, metric_titles, unready
 from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.how import formula, how_metric

@@ -25,12 +25,11 @@ from kanon.studio.jobs.reporting import fingerprint_of_table, reporting
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.engine_classes import classes_kept, said_kept
 from kanon.studio.session.parts import TEXT_TITLES, RunSettings
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import Request, Work, classes_kept, said_kept
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.controls import segments
 from kanon.studio.widgets.files import (

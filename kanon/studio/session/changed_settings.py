@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from kanon.errors import KanonError
-from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import Collection, SessionPart
 from kanon.studio.session.work import Work
 
 

@@ -17,9 +17,8 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
-from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.parts import Message
-from kanon.studio.session.plan_loading import with_plan
+from kanon.studio.session.parts import Message, NamedConfiguration
+from kanon.studio.session.run_plan import with_plan
 from kanon.studio.session.work import Work
 
 LONGEST_TITLE = 40  # the most characters in the name of a kept configuration

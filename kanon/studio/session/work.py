@@ -1,4 +1,4 @@
-"""The state of a session, and what a page asks to be worked out. Nothing here knows Streamlit."""
+"""The state of a session, what it can choose among, and what a page asks to be worked out."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from kanon.algorithms.catalogue import uses
+import numpy as np
+
+from kanon.algorithms.catalogue import serves_every_k, uses
+from kanon.base.formatting import thin
+from kanon.errors import KanonError, PlanError
+from kanon.experiments.comparison import PAPER_K
+from kanon.hierarchy import Hierarchy
+from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
+from kanon.plan import composed_metrics
 from kanon.privacy.model import SensitiveModel
+from kanon.settings import settings
+from kanon.sources.stored import StoredTable
 from kanon.strategies import STRATEGIES, needs_sensitive
-from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.parts import (
+    Collection,
     CompareSettings,
     Message,
     Purpose,
@@ -72,10 +82,7 @@ class Work:
     @property
     def focus(self) -> str | None:
         """The sensitive column that was chosen, or the first; None without one."""
-        columns = self.table.sensitive_columns
-        if self.settings.sensitive in columns:
-            return self.settings.sensitive
-        return columns[0] if columns else None
+        return _chosen_or_first(self.settings.sensitive, self.table.sensitive_columns)
 
     @property
     def strategy_used(self) -> str:
@@ -91,17 +98,15 @@ class Work:
     @property
     def looked_at(self) -> str | None:
         """The quasi-identifier that was chosen to be looked at, or the first."""
-        columns = self.table.quasi_identifiers
-        if self.shared.column in columns:
-            return self.shared.column
-        return columns[0] if columns else None
+        return _chosen_or_first(self.shared.column, self.table.quasi_identifiers)
 
     @property
     def drawn_column(self) -> str | None:
-        columns = self.table.hierarchy_columns
-        if self.shared.column in columns:
-            return self.shared.column
-        return columns[0] if columns else None
+        return _chosen_or_first(self.shared.column, self.table.hierarchy_columns)
+
+
+def _chosen_or_first(chosen: str | None, columns: list[str]) -> str | None:
+    return chosen if chosen in columns else next(iter(columns), None)
 
 
 def is_same(one: SessionPart, other: SessionPart) -> bool:
@@ -261,3 +266,126 @@ class CalculationState:
     job: Calculation
     request: Request
     began: Work
+
+
+# --- what it can choose among: metrics, k, what is missing ------------------------------------
+def metric_called(work: Work, name: str) -> Metric:
+    """The metric of a name, composed ones too."""
+    return metric_named(name, composed_metrics(work.settings.composed))
+
+
+def counted_records(
+    work: Work, metric: Metric, trees: Mapping[str, Hierarchy]
+) -> tuple[np.ndarray, ...] | None:
+    """The records at each node or below it, per column, for a metric that counts records."""
+    if not metric.counts_records:  # hierarchies can be large
+        return None
+    counts = ((tree, work.table.choices[column].counts) for column, tree in trees.items())
+    return tuple(
+        tree.sum_below(np.array([known.get(label, 0) for label in tree.labels]))
+        for tree, known in counts
+    )
+
+
+def incomplete_records(work: Work) -> int:
+    """The number of records that lack a quasi-identifier."""
+    columns = work.table.quasi_identifiers
+    return work.table.records.incomplete(columns) if columns else 0
+
+
+def missing_undecided(work: Work) -> int:
+    """The number of those records while nobody has said what happens to them; else 0."""
+    return incomplete_records(work) if work.table.missing is None else 0
+
+
+def undecided_columns(work: Work) -> list[str]:
+    """The columns whose role nobody has chosen, in the table's order."""
+    return [name for name in work.table.roles if name in work.table.undecided]
+
+
+def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
+    chosen = {**work.settings.options.get(algorithm, {}), name: value}
+    options = {**work.settings.options, algorithm: chosen}
+    return work.with_parts(replace(work.settings, options=options), Message())
+
+
+def usable_metrics(work: Work) -> list[str]:
+    """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
+    choices = work.table.choices
+    trees = [choices[name].tree for name in work.table.quasi_identifiers if name in choices]
+    drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
+    return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if drawn else [])]
+
+
+def compared_metrics(work: Work) -> list[str]:
+    return [name for name in usable_metrics(work) if name in work.compare.compared]
+
+
+def shown_k(algorithm: str, n_records: int, also: int) -> list[int]:
+    """The k of a comparison: those of a slider, or the papers' where each k is a run of its own."""
+    if serves_every_k(algorithm):
+        return k_grid(n_records, also)
+    most = max(2, n_records)
+    return sorted({*(k for k in PAPER_K if k <= most), min(also, most)})
+
+
+def k_grid(n_records: int, also: int) -> list[int]:
+    """The values of a slider over k: every small one, then evenly spaced on a log scale.
+
+    >>> k_grid(20, also=7)[:4], k_grid(20, also=7)[-1]
+    ([2, 3, 4, 5], 20)
+    """
+    if n_records <= 2:
+        return [2]
+    spaced = np.geomspace(2, n_records, 160).round().astype(int).tolist()
+    return sorted({k for k in [*spaced, *PAPER_K, 1500, 4000, also] if 2 <= k <= n_records})
+
+
+# --- whether the classes of a table in an engine come here -------------------------------------
+def counted_table(work: Work) -> StoredTable | None:
+    """The records that a run works on, where they may have more classes than come here."""
+    table = work.table
+    if not table.records.in_engine or not table.quasi_identifiers:
+        return None
+    try:
+        found = table.complete_records
+        assert isinstance(found, StoredTable)
+        return found if found.most_classes(table.quasi_identifiers) > settings().classes else None
+    except KanonError:  # the page says it where it asks for the values
+        return None
+
+
+def counted_by(work: Work) -> str:
+    table = work.table
+    return repr((work.version, table.dropped > 0, table.quasi_identifiers))
+
+
+def uncounted(work: Work) -> bool:
+    """Whether it is not known yet if the classes come here: to count them may take long."""
+    table = counted_table(work)
+    return table is not None and table.known_classes(work.table.quasi_identifiers) is None
+
+
+def classes_kept(work: Work) -> int | None:
+    """The number of classes that stay in the engine; None where they come here, or are unknown."""
+    table = counted_table(work)
+    number = None if table is None else table.known_classes(work.table.quasi_identifiers)
+    return number if number is not None and number > settings().classes else None
+
+
+def said_kept(number: int) -> str:
+    return (
+        f"The quasi-identifiers of this table have {thin(number)} different combinations of "
+        f"values, and {thin(settings().classes)} come here at most (setting classes): they stay "
+        "in the engine that has the table, which counts, merges and writes."
+    )
+
+
+def check_classes_here(work: Work) -> None:
+    if uncounted(work):
+        raise PlanError(
+            "The classes of this table are not counted yet, and they may be too many to come here."
+        )
+    number = classes_kept(work)
+    if number is not None:
+        raise PlanError(f"{said_kept(number)} The page Anonymise releases such a table.")

@@ -16,20 +16,23 @@ from kanon.strategies import PARTNERS, STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import count_classes
 from kanon.studio.session import state
-from kanon.studio.session.engine_classes import (
-    classes_kept,
-    counted_by,
-    counted_table,
-    said_kept,
-    uncounted,
-)
 from kanon.studio.session.parts import RunSettings, SessionPart
-from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Request, Work, usable_strategies
+from kanon.studio.session.work import (
+    Request,
+    Work,
+    classes_kept,
+    counted_by,
+    counted_table,
+    metric_called,
+    said_kept,
+    uncounted,
+    usable_metrics,
+    usable_strategies,
+)
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about, about_k

@@ -19,12 +19,11 @@ from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choose
-from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.named_configurations import carried, check_whole, checked_title
-from kanon.studio.session.plan_loading import settings_said
-from kanon.studio.session.run_plan import plan_content
+from kanon.studio.session.parts import NamedConfiguration
+from kanon.studio.session.run_plan import plan_content, settings_said
 from kanon.studio.session.table_loading import read_again, reread
 from kanon.studio.session.table_state import History
 from kanon.studio.session.work import Work

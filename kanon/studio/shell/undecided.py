@@ -7,10 +7,9 @@ from kanon.errors import listing
 from kanon.schema import Role
 from kanon.studio.session import state
 from kanon.studio.session.hierarchy_choices import with_missing, with_roles
-from kanon.studio.session.run_choices import missing_undecided, undecided_columns
 from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, missing_undecided, undecided_columns
 
 
 def undecided(work: Work) -> None:

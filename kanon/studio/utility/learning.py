@@ -26,11 +26,10 @@ from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import plan_of, settings_of, without_lost
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import Request, Work, metric_called
 from kanon.studio.utility.state import LearningView, UtilityView
 
 _how = Sections(__file__)

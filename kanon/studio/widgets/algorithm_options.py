@@ -12,11 +12,10 @@ from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.run_choices import with_option
 from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, with_option
 
 _COUNTED = {"weighted": "every record", "representatives": "one per class"}
 """What the cost of a merge counts."""

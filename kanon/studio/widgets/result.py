@@ -15,8 +15,7 @@ from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.record import record_problem
 from kanon.report.explanations import about_coarsened
-from kanon.report.origin import canonical_plan, recorder
-from kanon.report.released_file import ReleasedFile
+from kanon.report.origin import ReleasedFile, canonical_plan, recorder
 from kanon.run import Run
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
@@ -25,14 +24,12 @@ from kanon.studio.jobs.anonymisation import anonymisation_request, result_depend
 from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.findings import Result
-from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.run_choices import k_grid
+from kanon.studio.session.parts import EarlierRelease, RunSettings
 from kanon.studio.session.server import login_name
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, k_grid
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.requirements import in_file_name, others_of
 

@@ -34,8 +34,7 @@ from kanon.metrics import edge_weights
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice, with_chosen
-from kanon.studio.session.run_choices import counted_records, metric_called
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Work, counted_records, metric_called
 
 LARGEST_DRAWING = 50_000
 """A tree with more values than this is not drawn, nor one with three times as many nodes."""

@@ -8,7 +8,7 @@ from kanon.base.formatting import counted
 from kanon.release.common_classes import Release
 from kanon.release.composition import combine
 from kanon.studio.anonymise import combined_releases
-from kanon.studio.session.collection import EarlierRelease
+from kanon.studio.session.parts import EarlierRelease
 from kanon.studio.session.session_store import Desk
 from kanon.studio.session.table_loading import read_again, sample_work
 from kanon.studio.shell.project_file import opened_project, saved_project

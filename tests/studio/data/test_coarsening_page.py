@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.run_plan import plan_of, with_plan
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.requirements import best, suggested, whole_table

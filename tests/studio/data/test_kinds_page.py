@@ -12,8 +12,7 @@ from kanon.schema import Role
 from kanon.studio.data.columns_panel import kinds_of, with_kind
 from kanon.studio.session.choices import choose
 from kanon.studio.session.hierarchy_choices import undone, with_choice, with_role
-from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.run_plan import plan_of, with_plan
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import DATA, as_bytes, captions, give_role, go, problems, upload, work

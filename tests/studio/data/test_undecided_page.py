@@ -7,9 +7,9 @@ import pytest
 from kanon.errors import PlanError
 from kanon.schema import Role
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.run_choices import undecided_columns
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import undecided_columns
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support import dashboard as ui
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kanon.charts.greatest_k import reverse_chart, reverse_finding
+from kanon.charts.decision import reverse_chart, reverse_finding
 from kanon.experiments.greatest_k import WAYS, reverse
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness

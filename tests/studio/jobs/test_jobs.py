@@ -17,9 +17,9 @@ import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
-from kanon.studio.jobs.frames import is_array_or_arrow, packed, read_frame, unpacked, write_frame
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
+from kanon.studio.jobs.processes import is_array_or_arrow, packed, read_frame, unpacked, write_frame
 from kanon.studio.jobs.worker import GAP, Progress
 from support import job_functions
 from support.paths import ROOT

@@ -27,8 +27,7 @@ from kanon.studio.session.named_configurations import (
     unpinned,
     used,
 )
-from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.run_plan import plan_of, with_plan
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
 from support.works import with_fields

@@ -24,10 +24,10 @@ from kanon.studio.session.hierarchy_choices import (
     with_missing,
     with_role,
 )
-from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.table_state import LEAST
+from kanon.studio.session.work import usable_metrics
 from kanon.studio.widgets import tree_edits
 from support.random_tables import examples
 from support.works import with_fields
