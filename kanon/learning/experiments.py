@@ -10,8 +10,7 @@ import pandas as pd
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
-from kanon.learning.classifiers import CLASSIFIERS
-from kanon.learning.fitting import fit
+from kanon.learning.classifiers import CLASSIFIERS, fit
 from kanon.learning.labels import LabelledRecords, Pairs
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent, represent_original
 from kanon.learning.scores import SCORES, scores

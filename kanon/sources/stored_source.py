@@ -32,8 +32,8 @@ from kanon.sources.engine_classes import GONE, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keyed, keys
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
+from kanon.sources.limits import check_room, growing, size_of
 from kanon.sources.memory import require_records
-from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import released_rows, rise_of_rows
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions

@@ -23,10 +23,8 @@ from kanon.sources.arrow_sizes import (
     footer_length,
     parquet_size,
 )
-from kanon.sources.days import check_days, far_days
-from kanon.sources.first_line import SAMPLE, read_first_line
-from kanon.sources.limits import check_size, check_unpacked
-from kanon.sources.names import column_names
+from kanon.sources.first_line import SAMPLE, column_names, read_first_line
+from kanon.sources.limits import check_days, check_size, check_unpacked, far_days
 from kanon.sources.number_formats import exact_cells
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.sheet_rows import (

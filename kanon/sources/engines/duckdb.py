@@ -34,11 +34,10 @@ from kanon.sources.engines.rows import (
 )
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.engines.workspace import parts_here
-from kanon.sources.first_line import SAMPLE, read_first_line
+from kanon.sources.first_line import SAMPLE, column_names, names_in_view, read_first_line
 from kanon.sources.formats import ENGINE_KINDS, FORMATS, find_format, find_stored_format
-from kanon.sources.names import column_names, names_in_view
+from kanon.sources.limits import growing, size_of
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator, is_padded
 from kanon.sources.text_files import without_separator_line
 from kanon.stored_classes import PartWork

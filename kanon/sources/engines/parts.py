@@ -12,8 +12,8 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import check_cases
+from kanon.sources.first_line import column_names
 from kanon.sources.formats import FORMATS
-from kanon.sources.names import column_names
 
 
 def parquet_parts(address: Address) -> list[Path]:

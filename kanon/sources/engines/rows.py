@@ -13,7 +13,7 @@ from kanon.base.progress import Progress
 from kanon.errors import TableError, listing, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.workspace import Workspace
-from kanon.sources.names import column_names
+from kanon.sources.first_line import column_names
 from kanon.sources.stored_values import OURS
 
 Writer = Callable[[Any, Path, str, Progress, Sequence[str]], None]

@@ -8,7 +8,7 @@ from kanon.charts.exposure import (
     singling_out_chart,
     singling_out_table,
 )
-from kanon.sources.suppressed_rows import describe_suppressed
+from kanon.sources.exposure import describe_suppressed
 from kanon.studio.jobs.stored_table import exposed
 from kanon.studio.session import state
 from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
