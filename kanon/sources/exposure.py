@@ -106,15 +106,13 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
     for place, column in enumerate(classes.attributes):
         if silent.any():
             nodes = classes.nodes[:, place]
-            silent &= np.isin(nodes, _silent_codes(table, column, len(classes.attributes) > 1))
+            texts = sorted(table.counted(column).counts)
+            codes = [code for code, text in enumerate(texts, 1) if shows_nothing(text)]
+            if len(classes.attributes) > 1:
+                codes.append(0)  # a missing cell
+            silent &= np.isin(nodes, codes)
     others = classes.counts[~silent]
     return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records - 1))
-
-
-def _silent_codes(table: Table, column: str, blanks: bool) -> list[int]:
-    """The codes of a column's cells that show nothing: 0 is a missing cell, texts follow."""
-    texts = sorted(table.counted(column).counts)
-    return [0] * blanks + [code for code, text in enumerate(texts, 1) if shows_nothing(text)]
 
 
 def shows_nothing(text: str) -> bool:

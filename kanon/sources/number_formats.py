@@ -10,10 +10,8 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import cache
-from xml.parsers import expat
 
-from kanon.base.unzipping import Unreadable
-from kanon.sources.sheets import column_number
+from kanon.sources.sheets import column_number, walk_xml
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
             "=": operator.eq, "<>": operator.ne}  # fmt: skip
@@ -32,7 +30,8 @@ def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
         names = {name.lower(): name for name in parts.namelist()}
 
         def content(path: str) -> bytes:
-            return parts.read(names[path.lower()]) if path.lower() in names else b""
+            found = parts.read(names[path.lower()]) if path.lower() in names else b""
+            return found or b"<none/>"
 
         cells = content(_part_of(sheet, content))
         formats = _code_formats(content("xl/styles.xml"))
@@ -100,8 +99,8 @@ def _part_of(sheet: str, content: Callable[[str], bytes]) -> str:
         if name == "sheet" and given.get("name") == sheet:
             wanted = next((text for key, text in given.items() if key.endswith(":id")), "")
 
-    _walk(content("xl/_rels/workbook.xml.rels"), relation)
-    _walk(content("xl/workbook.xml"), named)
+    walk_xml(content("xl/_rels/workbook.xml.rels"), relation)
+    walk_xml(content("xl/workbook.xml"), named)
     target = targets.get(wanted, "")
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
@@ -120,7 +119,7 @@ def _code_formats(styles: bytes) -> dict[str, str]:
         elif name == "xf" and inside == "cellXfs":
             used.append(given.get("numFmtId", ""))
 
-    _walk(styles, begun)
+    walk_xml(styles, begun)
     code_of = {str(place): codes[used_id] for place, used_id in enumerate(used) if used_id in codes}
     return {style: code for style, code in code_of.items() if any(map(_tokens, code.split(";")))}
 
@@ -168,32 +167,10 @@ def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, st
         if value is not None:
             value.append(text)
 
-    _walk(content, begun, ended, said)
+    walk_xml(content, begun, ended, said)
     return {
         column: {
             row: cell for row, cell in cells.items() if column in padded or isinstance(cell, int)
         }
         for column, cells in shown.items()
     }
-
-
-def _walk(
-    content: bytes,
-    begun: Callable[[str, Mapping[str, str]], None],
-    ended: Callable[[str], None] = lambda name: None,
-    said: Callable[[str], None] = lambda text: None,
-) -> None:
-    """Go through a part, its names without what stands before a colon."""
-
-    def declared(*_: object) -> None:
-        raise Unreadable
-
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda name, given: begun(name.rpartition(":")[2], given)
-    parser.EndElementHandler = lambda name: ended(name.rpartition(":")[2])
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = said, declared
-    try:
-        parser.Parse(content or b"<none/>", True)
-    except expat.ExpatError:
-        raise Unreadable from None

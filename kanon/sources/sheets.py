@@ -9,7 +9,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.parsers import expat
 
 from kanon.base.formatting import thin
@@ -119,7 +119,11 @@ def column_number(letters: bytes) -> int:
 
 
 def copied_size(book: zipfile.ZipFile, most: int) -> int:
-    """How many bytes the shared texts have once each cell of a sheet has its own copy."""
+    """How many bytes the shared texts have once each cell of a sheet has its own copy.
+
+    A reader of sheets makes one for every cell, so that a long text and very many cells that mean
+    it would take all memory, however little the file unpacks to.
+    """
     texts = b"".join(book.read(name) for name in book.namelist() if name.lower() == _TEXTS_PART)
     sizes: Sequence[int] = ()
     found = 0
@@ -151,7 +155,7 @@ def text_sizes(content: bytes) -> list[int]:
 
     def begun(name: str, _: object) -> None:
         nonlocal inside
-        if _is_text(name):
+        if name == "si":
             if inside:
                 raise Unreadable
             inside = True
@@ -159,25 +163,35 @@ def text_sizes(content: bytes) -> list[int]:
 
     def ended(name: str) -> None:
         nonlocal inside
-        inside = inside and not _is_text(name)
+        inside = inside and name != "si"
 
     def said(text: str) -> None:
         if inside:
             sizes[-1] += len(text)
 
-    def declared(*_: object) -> None:
-        raise Unreadable
-
-    parser = expat.ParserCreate("iso-8859-1")  # so that a sign is a byte, whatever the encoding
-    parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = begun, ended
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = said, declared
-    try:
-        parser.Parse(content.removeprefix(b"\xef\xbb\xbf"), True)
-    except expat.ExpatError:
-        raise Unreadable from None
+    # A sign is a byte then, whatever the encoding.
+    walk_xml(content.removeprefix(b"\xef\xbb\xbf"), begun, ended, said, "iso-8859-1")
     return sizes
 
 
-def _is_text(name: str) -> bool:
-    return name.rpartition(":")[2] == "si"
+def walk_xml(
+    content: bytes,
+    begun: Callable[[str, Mapping[str, str]], None],
+    ended: Callable[[str], None] = lambda name: None,
+    said: Callable[[str], None] = lambda text: None,
+    encoding: str | None = None,
+) -> None:
+    """Go through a part, its names without what stands before a colon."""
+
+    def declared(*_: object) -> None:
+        raise Unreadable
+
+    parser = expat.ParserCreate(encoding)
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, given: begun(name.rpartition(":")[2], given)
+    parser.EndElementHandler = lambda name: ended(name.rpartition(":")[2])
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = said, declared
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError:
+        raise Unreadable from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,6 @@ from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
 from kanon.stored_classes import PartWork, TupleNumbers
-
-if TYPE_CHECKING:
-    from kanon.sources.engines.workspace import Workspace
 
 OURS = "kanon:"  # what the names of columns begin with that exist within a query alone
 
@@ -214,7 +211,7 @@ class TableConnection:
             return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
 
     @property
-    def _workspace(self) -> Workspace:
+    def _workspace(self) -> Any:
         if self.rows.workspace is None:
             raise PlanError(
                 "The engine that has the table keeps no tables of its own, so a table of so many "

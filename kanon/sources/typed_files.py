@@ -142,7 +142,8 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     try:
         content = checked_book(data, name)
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sizes = _sizes(book)
+        sheets = map(book.get_sheet_by_name, book.sheet_names)
+        sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
         chosen = _chosen_sheet(book, sizes, name) if wanted is None else wanted
         rows = (
             book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
@@ -217,12 +218,6 @@ def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str |
         for column, cells in exact.items()
         if any(isinstance(cell, str) for cell in cells.values())
     }
-
-
-def _sizes(book: CalamineWorkbook) -> dict[str, tuple[int, int]]:
-    """The sheets that hold something, each with its rows and columns."""
-    sheets = map(book.get_sheet_by_name, book.sheet_names)
-    return {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
 
 
 def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:

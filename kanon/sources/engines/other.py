@@ -1,4 +1,8 @@
-"""Any other database that Ibis reaches, by its URL; SQLite files too."""
+"""Any other database that Ibis reaches, by its URL; SQLite files too.
+
+A column of SQLite may hold cells of any type, whatever type it was declared with. So the types are
+those of the cells; a column with cells of several types is refused.
+"""
 
 import re
 import sqlite3
@@ -20,8 +24,15 @@ from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
-from kanon.sources.engines.rows import Rows, chosen_table, find_sentence, named, saying, sql_name
-from kanon.sources.engines.workspace import parts_here
+from kanon.sources.engines.rows import (
+    Rows,
+    chosen_table,
+    find_sentence,
+    named,
+    parts_here,
+    saying,
+    sql_name,
+)
 from kanon.sources.first_line import column_names, names_in_view
 from kanon.sources.formats import ENGINE_KINDS, FORMATS
 from kanon.sources.read_settings import ReadSettings

@@ -19,8 +19,7 @@ from kanon.base.progress import Progress, no_progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engine_order import sort_rows
-from kanon.sources.engines.parts import parquet_parts
-from kanon.sources.engines.rows import Rows, check_cases, named, saying
+from kanon.sources.engines.rows import Rows, check_cases, named, parquet_parts, saying
 from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
 from kanon.sources.engines.spark_errors import SPARK_ERRORS, sentence
 from kanon.sources.engines.spark_task import PartTask
@@ -118,7 +117,7 @@ def _session(master: str) -> SparkCluster:
 
 
 class SparkWorkspace:
-    """See :class:`kanon.sources.engines.workspace.Workspace`."""
+    """See :class:`kanon.sources.engines.rows.Workspace`."""
 
     def __init__(self, cluster: SparkCluster, connection: Any, name: str) -> None:
         self._cluster = cluster
