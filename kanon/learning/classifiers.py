@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ class Classifier:
 
 
 # scikit-learn takes a second to load: only who trains something waits for it.
+def _seeded(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
+    def make(seed: int, records: int) -> Any:
+        return getattr(import_module(f"sklearn.{module}"), name)(random_state=seed, **settings)
+
+    return make
+
+
 def _network(seed: int, records: int) -> Any:
     from sklearn.neural_network import MLPClassifier
 
@@ -49,30 +57,6 @@ def _network(seed: int, records: int) -> Any:
         hidden_layer_sizes=(5, 2), activation="relu", solver="adam", learning_rate_init=1e-3,
         batch_size=min(200, records), n_iter_no_change=10, max_iter=500, random_state=seed,
     )  # fmt: skip
-
-
-def _regression(seed: int, records: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000, random_state=seed)
-
-
-def _tree(seed: int, records: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(min_weight_fraction_leaf=_LEAST_LEAF, random_state=seed)
-
-
-def _forest(seed: int, records: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(min_weight_fraction_leaf=_LEAST_LEAF, random_state=seed)
-
-
-def _boosting(seed: int, records: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
 
 
 def _neighbours(seed: int, records: int) -> Any:
@@ -98,7 +82,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Every column of the matrix adds or takes away a fixed amount of the odds.",
                 "scikit-learn, LogisticRegression",
             ),
-            _regression, weighted=True, seeded=False,
+            _seeded("linear_model", "LogisticRegression", max_iter=1000),
+            weighted=True, seeded=False,
         ),
         Classifier(
             Card(
@@ -107,7 +92,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "the records.",
                 "scikit-learn, DecisionTreeClassifier",
             ),
-            _tree, weighted=True,
+            _seeded("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            weighted=True,
         ),
         Classifier(
             Card(
@@ -115,7 +101,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
             ),
-            _forest,
+            _seeded("ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
         ),
         Classifier(
             Card(
@@ -123,7 +109,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Up to a hundred small trees, each mending what those before it got wrong.",
                 "scikit-learn, HistGradientBoostingClassifier",
             ),
-            _boosting, seeded=False,
+            _seeded("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+            seeded=False,
         ),
         Classifier(
             Card(

@@ -25,7 +25,6 @@ from kanon.sources.arrow_sizes import (
 )
 from kanon.sources.first_line import SAMPLE, column_names, read_first_line
 from kanon.sources.limits import check_days, check_size, check_unpacked, far_days
-from kanon.sources.number_formats import exact_cells
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.sheet_rows import (
     find_header,
@@ -36,7 +35,7 @@ from kanon.sources.sheet_rows import (
     width_of,
     without_footer,
 )
-from kanon.sources.sheets import checked_book
+from kanon.sources.sheets import checked_book, exact_cells
 
 # By what is in a column of a sheet: its type without missing cells, and with some.
 _SHEET_TYPES = {

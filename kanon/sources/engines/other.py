@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from sqlite3 import Error as SQLiteError
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -51,23 +50,24 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         if not address.is_url:
             connection = connected(address.path)
             table = chosen_table(address, connection.list_tables())
-            rows, batches_of = rows_of(connection, table, name), batches
+            rows, batches_of = rows_of(connection, table, name), partial(batches, connection)
         else:
             connection = _server(address)
             table = chosen_table(address, connection.list_tables())
-            rows, batches_of = connection.table(table), _batches
+            rows = connection.table(table)
+            batches_of = partial(connection.to_pyarrow_batches, chunk_size=BATCH)
         rows = named(rows, name)
 
     def fetch(wanted: Any) -> Any:
-        with checked(), batches_of(connection, wanted) as batches:
-            return batches.read_all()
+        with checked(), batches_of(wanted) as found:
+            return found.read_all()
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
         with checked():
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
             with (
-                batches_of(connection, wanted) as batches,
-                sorted_batches(batches, by, address, int(total), progress) as ordered,
+                batches_of(wanted) as found,
+                sorted_batches(found, by, address, int(total), progress) as ordered,
             ):
                 _write(ordered, path, kind)
 
@@ -91,10 +91,6 @@ def _server(address: Address) -> Any:
             f" ({error.name or 'a driver'}): see which one on ibis-project.org, and install it "
             "beside kanon."
         ) from None
-
-
-def _batches(connection: Any, wanted: Any) -> Any:
-    return connection.to_pyarrow_batches(wanted, chunk_size=BATCH)
 
 
 def _write(batches: Any, path: Path, kind: str) -> None:
@@ -123,7 +119,8 @@ class _Driver(Exception, metaclass=_AnyDriver):
 
 
 _ERRORS = (
-    SQLiteError, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError, _Driver,
+    sqlite3.Error, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError,
+    _Driver,
 )  # fmt: skip
 
 _SENTENCES = {

@@ -101,6 +101,9 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     )
 
 
+_session = cache(SparkCluster)  # one per master; its first start takes ten seconds
+
+
 def _cluster(master: str) -> SparkCluster:
     """The session on a master; a new one if the last was lost."""
     found = _session(master)
@@ -108,12 +111,6 @@ def _cluster(master: str) -> SparkCluster:
         _session.cache_clear()
         found = _session(master)
     return found
-
-
-@cache
-def _session(master: str) -> SparkCluster:
-    """One session per master; its first start takes ten seconds."""
-    return SparkCluster(master)
 
 
 class SparkWorkspace:
