@@ -127,6 +127,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
 
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
+    """A trained classifier, which predicts the labels of rows of classes."""
+
     estimator: Any  # as scikit-learn trained it
     known: np.ndarray  # the labels that it has met, by position, in the estimator's order
     n_labels: int  # L
@@ -148,6 +150,7 @@ class FittedClassifier:
 
 
 def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
+    """Train a classifier, by its name in :data:`CLASSIFIERS`, on the rows of classes."""
     known = np.unique(training.label)
     if len(known) == 1:
         return FittedClassifier(None, known, n_labels)
