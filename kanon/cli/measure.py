@@ -14,10 +14,10 @@ from kanon.cli.options import add_json, add_missing, add_table
 from kanon.errors import PlanError, quoted
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
+from kanon.sources.exposure import describe_suppressed, find_suppressed
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_table
 from kanon.sources.population import people_in_classes
-from kanon.sources.suppressed_rows import describe_suppressed, find_suppressed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,9 +17,8 @@ from kanon.base.formatting import thin
 from kanon.base.progress import Progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.learning.classifiers import CLASSIFIERS
+from kanon.learning.classifiers import CLASSIFIERS, fit
 from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
-from kanon.learning.fitting import fit
 from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, labelled
 from kanon.learning.representations import represent
 from kanon.learning.scores import SCORES, scores

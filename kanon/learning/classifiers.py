@@ -1,13 +1,21 @@
-"""The classifiers that can be trained, as scikit-learn has them."""
+"""The classifiers that can be trained, as scikit-learn has them, and their training on classes."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from kanon.cards import Card
+from kanon.learning.labels import Pairs
+from kanon.learning.representations import Matrix
 
 _NEIGHBOURS = 25
 _LEAST_LEAF = 0.001
+
+_DIGITS = 6  # what differs less is equal: the last digits depend on how a processor adds up
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,13 @@ class Classifier:
 
 
 # scikit-learn takes a second to load: only who trains something waits for it.
+def _seeded(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
+    def make(seed: int, records: int) -> Any:
+        return getattr(import_module(f"sklearn.{module}"), name)(random_state=seed, **settings)
+
+    return make
+
+
 def _network(seed: int, records: int) -> Any:
     from sklearn.neural_network import MLPClassifier
 
@@ -42,30 +57,6 @@ def _network(seed: int, records: int) -> Any:
         hidden_layer_sizes=(5, 2), activation="relu", solver="adam", learning_rate_init=1e-3,
         batch_size=min(200, records), n_iter_no_change=10, max_iter=500, random_state=seed,
     )  # fmt: skip
-
-
-def _regression(seed: int, records: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000, random_state=seed)
-
-
-def _tree(seed: int, records: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(min_weight_fraction_leaf=_LEAST_LEAF, random_state=seed)
-
-
-def _forest(seed: int, records: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(min_weight_fraction_leaf=_LEAST_LEAF, random_state=seed)
-
-
-def _boosting(seed: int, records: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
 
 
 def _neighbours(seed: int, records: int) -> Any:
@@ -91,7 +82,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Every column of the matrix adds or takes away a fixed amount of the odds.",
                 "scikit-learn, LogisticRegression",
             ),
-            _regression, weighted=True, seeded=False,
+            _seeded("linear_model", "LogisticRegression", max_iter=1000),
+            weighted=True, seeded=False,
         ),
         Classifier(
             Card(
@@ -100,7 +92,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "the records.",
                 "scikit-learn, DecisionTreeClassifier",
             ),
-            _tree, weighted=True,
+            _seeded("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            weighted=True,
         ),
         Classifier(
             Card(
@@ -108,7 +101,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
             ),
-            _forest,
+            _seeded("ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
         ),
         Classifier(
             Card(
@@ -116,7 +109,8 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Up to a hundred small trees, each mending what those before it got wrong.",
                 "scikit-learn, HistGradientBoostingClassifier",
             ),
-            _boosting, seeded=False,
+            _seeded("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+            seeded=False,
         ),
         Classifier(
             Card(
@@ -129,3 +123,51 @@ CLASSIFIERS: Mapping[str, Classifier] = {
     )
 }  # fmt: skip
 """Every classifier by name, the published one first."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClassifier:
+    """A trained classifier, which predicts the labels of rows of classes."""
+
+    estimator: Any  # as scikit-learn trained it
+    known: np.ndarray  # the labels that it has met, by position, in the estimator's order
+    n_labels: int  # L
+
+    def chances(self, matrix: Matrix) -> np.ndarray:
+        """How likely each label is held to be, per row. Shape (R, L); each row sums to 1."""
+        rows = matrix.rows.shape[0]
+        found = np.zeros((rows, self.n_labels))
+        if self.estimator is None:
+            found[:, self.known] = 1.0
+            return found
+        every = np.arange(rows)
+        start = 0
+        for part in matrix.batches(every):
+            found[start : start + len(part), self.known] = self.estimator.predict_proba(part)
+            start += len(part)
+        rounded: np.ndarray = np.round(found, _DIGITS)
+        return rounded
+
+
+def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
+    """Train a classifier, by its name in :data:`CLASSIFIERS`, on the rows of classes."""
+    known = np.unique(training.label)
+    if len(known) == 1:
+        return FittedClassifier(None, known, n_labels)
+    classifier = CLASSIFIERS[name]
+    records = int(training.records.sum())
+    estimator = classifier.make(seed, records)
+    rows = matrix.dense()
+    with warnings.catch_warnings():
+        # It has not converged after the rounds it was given: those are what was asked for.
+        warnings.filterwarnings("ignore", message=".*(?:converge|iterations).*")
+        if classifier.weighted:
+            weight = training.records.astype(float)
+            estimator.fit(rows[training.group], training.label, sample_weight=weight)
+        else:
+            # Among records that are equally near, or in one batch, the order decides.
+            order = np.random.default_rng(seed).permutation(records)
+            of_record = np.repeat(training.group, training.records)[order]
+            label = np.repeat(training.label, training.records)[order]
+            estimator.fit(rows[of_record], label)
+    return FittedClassifier(estimator, known, n_labels)

@@ -6,7 +6,7 @@ that was generalised may be read off its row, and whoever knows a person's origi
 out the classes in which one of them never occurs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +101,16 @@ class ShareDisclosure:
 
 def alone_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value exactly one record of their class has."""
+    return _count_told(recoding, lambda records, of_class: records == 1)
+
+
+def exact_cells(recoding: Recoding) -> int:
+    """The cells that were generalised, and whose value the representation tells all the same."""
+    return _count_told(recoding, lambda records, of_class: records == of_class)
+
+
+def _count_told(recoding: Recoding, tells: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> int:
+    """Count the generalised cells whose value is told by how many records of its class have it."""
     kept = recoding.assigned >= 0
     group, size = recoding.assigned[kept], recoding.classes.counts[kept]
     found = 0
@@ -108,27 +118,9 @@ def alone_cells(recoding: Recoding) -> int:
         original = recoding.classes.nodes[kept, j]
         pairs, place = np.unique(group * tree.n_nodes + original, return_inverse=True)
         records = np.bincount(place, size)
-        released = recoding.nodes[pairs // tree.n_nodes, j]
-        value = pairs % tree.n_nodes
-        told = ~as_it_was(tree, released, value) & is_value(tree, value)
-        found += int(((records == 1) & told).sum())
-    return found
-
-
-def exact_cells(recoding: Recoding) -> int:
-    """The cells that were generalised, and whose value the representation tells all the same."""
-    kept = recoding.assigned >= 0
-    group = recoding.assigned[kept]
-    found = 0
-    for j, tree in enumerate(recoding.hierarchies):
-        original = recoding.classes.nodes[kept, j]
-        least = np.full(recoding.n_classes, tree.n_nodes, dtype=np.int64)
-        most = np.full(recoding.n_classes, -1, dtype=np.int64)
-        np.minimum.at(least, group, original)
-        np.maximum.at(most, group, original)
-        released = recoding.nodes[:, j]
-        told = ~as_it_was(tree, released, least) & is_value(tree, least)
-        found += int(recoding.counts[(least == most) & told].sum())
+        of_class, value = pairs // tree.n_nodes, pairs % tree.n_nodes
+        told = ~as_it_was(tree, recoding.nodes[of_class, j], value) & is_value(tree, value)
+        found += int(records[told & tells(records, recoding.counts[of_class])].sum())
     return found
 
 

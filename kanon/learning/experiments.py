@@ -10,8 +10,7 @@ import pandas as pd
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
-from kanon.learning.classifiers import CLASSIFIERS
-from kanon.learning.fitting import fit
+from kanon.learning.classifiers import CLASSIFIERS, fit
 from kanon.learning.labels import LabelledRecords, Pairs
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent, represent_original
 from kanon.learning.scores import SCORES, scores
@@ -141,7 +140,8 @@ def run_fits(
         progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {one.seed}")
         matrix, training, validation = _trained_on(study, one.representation)
         if not len(training.records):  # all of them were suppressed
-            keep(_nothing(one, len(seen)))
+            nothing = np.full((len(seen), len(REPRESENTATIONS), len(SCORES)), np.nan)
+            keep(Outcome(one, nothing, np.full(len(SCORES), np.nan), dead=True))
             continue
         model = fit(study.classifier, matrix, training, len(labels.labels), one.seed)
         answers = model.chances(matrix)
@@ -159,11 +159,6 @@ def run_fits(
             )
         )
     progress(1.0, f"{counted(len(fits), 'fit')} done")
-
-
-def _nothing(one: Fit, ks: int) -> Outcome:
-    shape = (ks, len(REPRESENTATIONS), len(SCORES))
-    return Outcome(one, np.full(shape, np.nan), np.full(len(SCORES), np.nan), dead=True)
 
 
 def _trained_on(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:

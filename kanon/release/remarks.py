@@ -43,8 +43,8 @@ from kanon.release.inferences import (
 from kanon.release.remark_kinds import KINDS, Kind, Remark
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
+from kanon.sources.exposure import shows_nothing
 from kanon.sources.memory import MemorySource
-from kanon.sources.suppressed_rows import shows_nothing
 from kanon.sources.tables import Source, Table
 from kanon.stored_classes import released_stay
 

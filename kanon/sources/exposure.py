@@ -1,12 +1,13 @@
-"""How exposed those are whom a table is about, seen from its classes alone."""
+"""How exposed those are whom a table is about, and which of its rows show nothing."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.base.formatting import Counted
+from kanon.base.formatting import Counted, counted
 from kanon.base.values import Frequencies
 from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.sources.tables import Table
 
 
 @dataclass(frozen=True)
@@ -90,3 +91,45 @@ def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
         parts = (each.grouped(group, len(counts)) for each in classes.histograms)
         found[column] = classes.regrouped(nodes, counts, parts).unique
     return found
+
+
+def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
+    """Which classes are of rows that show nothing. Shape (E,), bool.
+
+    >>> import pandas as pd
+    >>> from kanon.sources.memory import MemoryTable
+    >>> table = MemoryTable(pd.DataFrame({"age": ["30", "30", "*"], "sex": ["F", "F", "*"]}))
+    >>> find_suppressed(table, table.classes_of(["age", "sex"])).tolist()
+    [True, False]
+    """
+    silent = np.ones(classes.n_classes, dtype=bool)
+    for place, column in enumerate(classes.attributes):
+        if silent.any():
+            nodes = classes.nodes[:, place]
+            texts = sorted(table.counted(column).counts)
+            codes = [code for code, text in enumerate(texts, 1) if shows_nothing(text)]
+            if len(classes.attributes) > 1:
+                codes.append(0)  # a missing cell
+            silent &= np.isin(nodes, codes)
+    others = classes.counts[~silent]
+    return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records - 1))
+
+
+def shows_nothing(text: str) -> bool:
+    """Whether a cell is made of nothing but asterisks."""
+    return not text.strip().strip("*")
+
+
+def describe_suppressed(number: int) -> str:
+    """What is said of rows that were suppressed before.
+
+    >>> describe_suppressed(1)
+    '1 record shows nothing in any quasi-identifier (* or blank): it counts as suppressed, in no \
+class.'
+    """
+    many = number != 1
+    return (
+        f"{counted(number, 'record')} {'show' if many else 'shows'} nothing in any "
+        f"quasi-identifier (* or blank): {'they count' if many else 'it counts'} as suppressed, in "
+        "no class."
+    )

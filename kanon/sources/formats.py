@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import DATABASES, Address
-from kanon.sources.arrow_tables import feather_bytes, parquet_bytes
+from kanon.sources.arrow_tables import feather_bytes, parquet_bytes, sheet_bytes, sheet_columns
 from kanon.sources.read_back import (
     Columns,
     read_back_feather,
@@ -23,7 +23,6 @@ from kanon.sources.read_back import (
     read_back_text,
 )
 from kanon.sources.read_settings import FileContent, ReadSettings
-from kanon.sources.sheet_writing import sheet_bytes, sheet_columns
 from kanon.sources.text_files import read_text
 from kanon.sources.text_form import TextForm, text_bytes
 from kanon.sources.typed_files import read_feather, read_parquet, read_sheet

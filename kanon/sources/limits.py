@@ -1,15 +1,25 @@
-"""How large a table may be that is read into memory."""
+"""How large a table may be in memory and on the disk, and of which years its dates."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
 from kanon.stored_classes import too_many_classes
 
 _OURS: ContextVar[bool] = ContextVar("of_our_own", default=False)
+
+_FIRST, _END = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+_LEFT_FREE = 64 * MEGABYTE
+"""What a file that grows leaves to others, or as much as it has taken itself, if that is less."""
 
 
 @contextmanager
@@ -52,3 +62,96 @@ def check_unpacked(name: str, size: int) -> None:
 def check_classes(number: int) -> None:
     if number > settings().classes:
         raise too_many_classes(number)
+
+
+def check_days(column: pd.Series, name: str) -> None:
+    """Check that the dates of a column are of the years 1 to 9999.
+
+    >>> check_days(pd.Series(np.array(["12069-12-31"], dtype="datetime64[s]")), "born")
+    Traceback (most recent call last):
+    kanon.errors.TableError: Column 'born' holds a date outside of the years 1 to 9999: ...
+    """
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        told = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
+    elif isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
+        told = [column]
+    else:
+        return
+    for moments in told:
+        seconds = moments.to_numpy().astype("datetime64[s]")
+        if ((seconds < _FIRST) | (seconds >= _END)).any():
+            raise far_days(name)
+
+
+def far_days(name: str) -> TableError:
+    return TableError(
+        f"Column {quoted(name)} holds a date outside of the years 1 to 9999: correct it, or "
+        "convert the column to text."
+    )
+
+
+def check_room(path: Path, size: int) -> None:
+    """Check that so many bytes may be written to a path, and that they fit on its disk.
+
+    >>> check_room(Path("release.csv"), 10**18)
+    Traceback (most recent call last):
+    kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
+    """
+    name = quoted(path.name)
+    takes = f"{name} would take some {_megabytes(size)}"
+    if size > bytes_of("release_megabytes"):
+        raise TableError(exceeded("release_megabytes", takes))
+    free = _free(path)
+    if size > free:
+        raise TableError(
+            f"{takes}, and the disk has {_megabytes(free, up=False)} free: give another place."
+        )
+
+
+def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
+    def told(fraction: float, text: str) -> None:
+        size = taken()
+        if size > bytes_of("release_megabytes"):
+            what = f"Writing was stopped: {quoted(path.name)} had taken {_megabytes(size)}"
+            raise TableError(exceeded("release_megabytes", what))
+        if _free(path) < min(size, _LEFT_FREE):
+            raise TableError(
+                f"The disk is full but for {_megabytes(_LEFT_FREE)}: writing {quoted(path.name)} "
+                "was stopped, and nothing is left of it."
+            )
+        progress(fraction, text)
+
+    return told
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder; 0 if there is neither.
+
+    >>> size_of(Path(__file__)) == Path(__file__).stat().st_size, size_of(Path("nowhere"))
+    (True, 0)
+    """
+    try:
+        if not path.is_dir():
+            return path.stat().st_size
+        parts = list(path.iterdir())
+    except OSError:  # it is not there yet, or not any more
+        return 0
+    return sum(map(size_of, parts))
+
+
+def _free(path: Path) -> int:
+    try:
+        return shutil.disk_usage(path.parent).free
+    except OSError:  # there is no such folder: writing will say so
+        return 1 << 62
+
+
+def _megabytes(size: int, up: bool = True) -> str:
+    """Bytes in megabytes, fewer in smaller units: what is needed up, what is free down.
+
+    >>> _megabytes(MEGABYTE), _megabytes(MEGABYTE - 1, up=False), _megabytes(5)
+    ('1 MB', '1\u202f023 kB', '5 bytes')
+    """
+    units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))
+    unit, name = next((one for one in units if size >= one[0]), units[-1])
+    return f"{thin(-(-size // unit) if up else size // unit)} {name}"

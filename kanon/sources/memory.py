@@ -33,9 +33,8 @@ from kanon.sources.coverage import (
     records_per_value,
     with_missing_leaf,
 )
-from kanon.sources.days import check_days
 from kanon.sources.histograms import histograms, persons_of
-from kanon.sources.limits import check_classes
+from kanon.sources.limits import check_classes, check_days
 from kanon.sources.missing import without_blanks
 from kanon.sources.rows import released_rows, rise_of_rows
 from kanon.sources.tables import Excerpt, Table

@@ -53,7 +53,9 @@ def mark_missing(
                 column = _masked(column, texts, list(used))
         elif numbers and (found := _numbers_in(column, used)):
             total.update(found)
-            column = _without_numbers(column, list(map(float, found)))
+            whole = pd.api.types.is_integer_dtype(column)
+            hidden = column.isin([*map(float, found)])
+            column = (column.astype("Int64") if whole else column).mask(hidden)
         columns[name] = column
     present = dict.fromkeys([*looked_for, *(text for text, _ in total.most_common())])
     return pd.DataFrame(columns), {m: total[m] for m in present if total[m]}
@@ -108,11 +110,6 @@ def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
     known = {marker: float(marker) for marker in markers if re.fullmatch(_NUMBER, marker)}
     counts = column[column.isin(list(known.values()))].value_counts()
     return {m: int(counts[n]) for m, n in known.items() if n in counts.index}
-
-
-def _without_numbers(column: pd.Series, numbers: list[float]) -> pd.Series:
-    whole = pd.api.types.is_integer_dtype(column)
-    return (column.astype("Int64") if whole else column).mask(column.isin(numbers))
 
 
 def _standing_out(column: pd.Series, markers: Iterable[str]) -> list[str]:

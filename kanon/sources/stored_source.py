@@ -32,8 +32,8 @@ from kanon.sources.engine_classes import GONE, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keyed, keys
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
+from kanon.sources.limits import check_room, growing, size_of
 from kanon.sources.memory import require_records
-from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import released_rows, rise_of_rows
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
@@ -54,7 +54,7 @@ class StoredSource:
         keep_suppressed: bool = False,
     ) -> None:
         schema.check(table.columns)
-        self._table = table
+        self.table = table
         self._schema = schema
         self.pseudonyms = tuple(pseudonyms)
         self._keep_suppressed = keep_suppressed
@@ -82,39 +82,35 @@ class StoredSource:
 
     def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
         columns = self._schema.quasi_identifiers
-        codes, counts = self._table.coded(columns)
+        codes, counts = self.table.coded(columns)
         nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
         for j, lookup in enumerate(self._lookup):
             nodes[:, j] = lookup[codes[:, j]]
         keys = tuple_keys(nodes, [tree.n_nodes for tree in trees])
         nodes, counts = sum_tuples(nodes, counts, keys)
         sensitive = tuple(
-            self._table.histogram(column, columns, nodes, self._lookup)
+            self.table.histogram(column, columns, nodes, self._lookup)
             for column in self._schema.columns(Role.SENSITIVE)
         )
         return EquivalenceClasses(tuple(columns), trees, nodes, counts, sensitive)
 
-    @property
-    def table(self) -> StoredTable:
-        return self._table
-
     def histogram_of(self, column: str) -> Sensitive:
-        check_columns(self._table.columns, [column])
+        check_columns(self.table.columns, [column])
         columns = self.classes.attributes
-        return self._table.histogram(column, columns, self.classes.nodes, self._lookup)
+        return self.table.histogram(column, columns, self.classes.nodes, self._lookup)
 
     def passed_through(self) -> tuple[str, ...]:
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        return tuple(column for column in self._table.columns if column not in recoded)
+        return tuple(column for column in self.table.columns if column not in recoded)
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         if position is None:
-            rows = self._table.head(EXCERPT)
+            rows = self.table.head(EXCERPT)
         else:
             members = np.flatnonzero(recoding.assigned == position)
-            joined = self._joined(self._table, self._table.expression, members, {})
-            found = self._table.opened.fetch(joined.select(*self._table.columns).limit(most))
-            rows = frame(found, self._table.markers)
+            joined = self._joined(self.table, self.table.expression, members, {})
+            found = self.table.opened.fetch(joined.select(*self.table.columns).limit(most))
+            rows = frame(found, self.table.markers)
         row_class = positions(self.classes.nodes, self._nodes(rows))
         if not self._keep_suppressed:
             kept = recoding.assigned[row_class] >= 0
@@ -140,7 +136,7 @@ class StoredSource:
 
     def fetch_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
         """Per row of the release, in the order of the engine, its class; None if it is too much."""
-        table, columns = self._table, self.classes.attributes
+        table, columns = self.table, self.classes.attributes
         if self.classes.in_engine or table.n_records > most:
             return None
         cells, nodes = table.opened.fetch(table.expression.select(*columns)), []
@@ -191,7 +187,7 @@ class StoredSource:
             return [_ROW], {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
         identifiers = self._schema.columns(Role.IDENTIFIER)  # pseudonyms among them decide nothing
-        columns = [column for column in self._table.columns if column not in identifiers]
+        columns = [column for column in self.table.columns if column not in identifiers]
         columns += [SUPPRESSED] * self._keep_suppressed
         by, parts = pack_ranks(columns, self.classes.attributes, ranks)
         return ([*by, _LAST] if self.pseudonyms else by), parts
@@ -229,7 +225,7 @@ class StoredSource:
 
     def _few_texts(self, column: str) -> list[str] | None:
         """The texts of a column that leaves as it is; None if they are many, or no texts."""
-        table = self._table
+        table = self.table
         # A database's own texts may be equal where DuckDB, which sorts its rows, tells them apart.
         if table.engine == "other" or column not in self.passed_through():
             return None
@@ -253,9 +249,9 @@ class StoredSource:
     ) -> None:
         """Have the engine write the release; it appears complete or not at all."""
         kind, path = kind_written(target), target.path
-        check_outside(target, self._table.address)
+        check_outside(target, self.table.address)
         check_replaceable(path)
-        table = self._table.writing_in(path.parent)
+        table = self.table.writing_in(path.parent)
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
             raise TableError(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add, and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,6 @@ from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
 from kanon.stored_classes import PartWork, TupleNumbers
-
-if TYPE_CHECKING:
-    from kanon.sources.engines.workspace import Workspace
 
 OURS = "kanon:"  # what the names of columns begin with that exist within a query alone
 
@@ -163,8 +160,13 @@ class TableConnection:
         most = settings().classes
         found = self.fetch(listed.limit(most + 1))
         check_classes(found.num_rows)
-        if not leaving:
-            _check_sum(found[_COUNT], self.values(columns[0]))
+        # No record may be lost or counted twice, as by values that pass for others.
+        expected = (self.values(columns[0]).records.sum(), None)
+        if not leaving and pc.sum(found[_COUNT]).as_py() not in expected:
+            raise TableError(
+                "The engine counts other numbers of records by several columns than by one: its "
+                "answers cannot be trusted for this table."
+            )
         tuples = columns_of(found, wanted)
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
@@ -214,7 +216,7 @@ class TableConnection:
             return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
 
     @property
-    def _workspace(self) -> Workspace:
+    def _workspace(self) -> Any:
         if self.rows.workspace is None:
             raise PlanError(
                 "The engine that has the table keeps no tables of its own, so a table of so many "
@@ -258,15 +260,6 @@ def sizes_of(found: Any) -> Frequencies:
     sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
     order = np.argsort(sizes)
     return Frequencies(sizes[order], values[order])
-
-
-def _check_sum(counts: Any, values: Values) -> None:
-    """Check that no record was lost or counted twice, as by values that pass for others."""
-    if pc.sum(counts).as_py() not in (values.records.sum(), None):
-        raise TableError(
-            "The engine counts other numbers of records by several columns than by one: its "
-            "answers cannot be trusted for this table."
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,8 @@ from kanon.sources.arrow_sizes import (
     footer_length,
     parquet_size,
 )
-from kanon.sources.days import check_days, far_days
-from kanon.sources.first_line import SAMPLE, read_first_line
-from kanon.sources.limits import check_size, check_unpacked
-from kanon.sources.names import column_names
-from kanon.sources.number_formats import exact_cells
+from kanon.sources.first_line import SAMPLE, column_names, read_first_line
+from kanon.sources.limits import check_days, check_size, check_unpacked, far_days
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.sheet_rows import (
     find_header,
@@ -38,7 +35,7 @@ from kanon.sources.sheet_rows import (
     width_of,
     without_footer,
 )
-from kanon.sources.sheets import checked_book
+from kanon.sources.sheets import checked_book, exact_cells
 
 # By what is in a column of a sheet: its type without missing cells, and with some.
 _SHEET_TYPES = {
@@ -144,7 +141,8 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     try:
         content = checked_book(data, name)
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sizes = _sizes(book)
+        sheets = map(book.get_sheet_by_name, book.sheet_names)
+        sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
         chosen = _chosen_sheet(book, sizes, name) if wanted is None else wanted
         rows = (
             book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
@@ -219,12 +217,6 @@ def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str |
         for column, cells in exact.items()
         if any(isinstance(cell, str) for cell in cells.values())
     }
-
-
-def _sizes(book: CalamineWorkbook) -> dict[str, tuple[int, int]]:
-    """The sheets that hold something, each with its rows and columns."""
-    sheets = map(book.get_sheet_by_name, book.sheet_names)
-    return {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
 
 
 def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon.errors import TableError, quoted
 from kanon.sources.formats import FORMATS
-from kanon.sources.room import check_room
+from kanon.sources.limits import check_room
 from kanon.sources.text_form import PLAIN, TextForm
 
 

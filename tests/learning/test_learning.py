@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
-from kanon.learning.classifiers import CLASSIFIERS
-from kanon.learning.fitting import fit
+from kanon.learning.classifiers import CLASSIFIERS, fit
 from kanon.learning.labels import MOST_LABELS, Pairs, labelled
 from kanon.learning.representations import Matrix
 from kanon.learning.scores import SCORES, scores

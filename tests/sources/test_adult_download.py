@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from kanon.errors import TableError
-from kanon.sources import adult
+from kanon.sources import opening
 from kanon.sources.opening import open_table
 
 RECORDS = (
@@ -64,8 +64,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_nine_columns_come_in_order(server, capfd):
-    file = adult.fetch_adult(f"{server[0]}/adult.data", HASH)
-    assert list(file.table.columns) == list(adult.COLUMNS)
+    file = opening.fetch_adult(f"{server[0]}/adult.data", HASH)
+    assert list(file.table.columns) == list(opening.COLUMNS)
     first, second = file.table.to_numpy().tolist()
     assert first == [
         *("Male", "39", "White", "Never-married", "Bachelors", "United-States"),
@@ -82,23 +82,23 @@ def test_the_nine_columns_come_in_order(server, capfd):
 def test_the_environment_names_the_place_but_not_the_hash(server, monkeypatch):
     url, asked = server
     monkeypatch.setenv("KANON_ADULT_URL", f"{url}/adult.data")
-    assert len(adult.fetch_adult(known_hash=HASH).table) == 2
+    assert len(opening.fetch_adult(known_hash=HASH).table) == 2
     with pytest.raises(TableError, match="was not used"):
-        adult.fetch_adult()
+        opening.fetch_adult()
     assert asked == ["/adult.data"] * 2
     with pytest.raises(TableError, match="was not used"):
-        adult.fetch_adult(f"{url}/adult.data")
+        opening.fetch_adult(f"{url}/adult.data")
 
 
 def test_a_missing_page(server):
     with pytest.raises(TableError, match=r"status 404; adult\.data can be uploaded instead\.$"):
-        adult.fetch_adult(f"{server[0]}/gone", HASH)
+        opening.fetch_adult(f"{server[0]}/gone", HASH)
 
 
 def test_a_slow_server(server, monkeypatch):
-    monkeypatch.setattr(adult, "_SECONDS", 0.2)
+    monkeypatch.setattr(opening, "_SECONDS", 0.2)
     with pytest.raises(TableError, match=r"did not answer within 0.2 seconds; adult\.data can"):
-        adult.fetch_adult(f"{server[0]}/slow", HASH)
+        opening.fetch_adult(f"{server[0]}/slow", HASH)
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:{port}/a", "nonsense", "ftp://127.0.0.1/a"])
@@ -108,16 +108,16 @@ def test_nobody_there(monkeypatch, address):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with pytest.raises(TableError, match=r"cannot be reached; adult\.data can be uploaded"):
-        adult.fetch_adult(address.format(port=port), HASH)
+        opening.fetch_adult(address.format(port=port), HASH)
 
 
 def test_the_file_itself_is_known_by_its_hash(monkeypatch, tmp_path_factory):
     """Uploaded or given on the command line, it needs no header and no ending of a table."""
-    monkeypatch.setattr(adult, "ADULT_SHA256", HASH)
+    monkeypatch.setattr(opening, "ADULT_SHA256", HASH)
     path = tmp_path_factory.mktemp("files") / "adult.data"
     path.write_bytes(RECORDS)
     for file in (open_table(RECORDS, "upload.csv"), open_table(path)):
-        assert tuple(file.table.columns) == adult.COLUMNS
+        assert tuple(file.table.columns) == opening.COLUMNS
         assert len(file.table) == len(RECORDS.strip().splitlines())
     monkeypatch.undo()  # any other one has no known ending
     with pytest.raises(TableError, match=r"adult\.data"):

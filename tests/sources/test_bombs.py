@@ -29,10 +29,9 @@ from kanon.sources.addresses import Address
 from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
 from kanon.sources.engines.duckdb_errors import duckdb_sentence
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling
+from kanon.sources.limits import check_room
 from kanon.sources.reading import read_table
-from kanon.sources.room import check_room
-from kanon.sources.shared_texts import copied_size, text_sizes
-from kanon.sources.sheets import extent
+from kanon.sources.sheets import copied_size, extent, text_sizes
 from kanon.sources.stored import open_stored
 from kanon.sources.writing import table_bytes, write_whole
 from support import bombs

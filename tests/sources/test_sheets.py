@@ -9,10 +9,10 @@ import pytest
 import xlsxwriter
 
 from kanon.errors import TableError
-from kanon.sources.number_formats import write_by_format
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.sheet_rows import count_footer
+from kanon.sources.sheets import write_by_format
 from support.bad_inputs import parquet
 
 

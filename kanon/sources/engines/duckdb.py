@@ -22,23 +22,22 @@ from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engine_order import sort_rows
 from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
-from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import (
     Rows,
     check_cases,
     chosen_table,
     named,
+    parquet_parts,
+    parts_here,
     saying,
     sql_name,
     watched,
 )
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
-from kanon.sources.engines.workspace import parts_here
-from kanon.sources.first_line import SAMPLE, read_first_line
+from kanon.sources.first_line import SAMPLE, column_names, names_in_view, read_first_line
 from kanon.sources.formats import ENGINE_KINDS, FORMATS, find_format, find_stored_format
-from kanon.sources.names import column_names, names_in_view
+from kanon.sources.limits import growing, size_of
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator, is_padded
 from kanon.sources.text_files import without_separator_line
 from kanon.stored_classes import PartWork

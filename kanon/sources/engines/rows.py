@@ -1,24 +1,47 @@
 """What an engine offers: rows as an expression, numbers from it, releases written by it."""
 
 import re
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import pyarrow as pa
+import pyarrow.parquet
+
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress
 from kanon.errors import TableError, listing, quoted
 from kanon.sources.addresses import Address
-from kanon.sources.engines.workspace import Workspace
-from kanon.sources.names import column_names
+from kanon.sources.first_line import column_names
+from kanon.sources.formats import FORMATS
 from kanon.sources.stored_values import OURS
+from kanon.stored_classes import PartWork
 
 Writer = Callable[[Any, Path, str, Progress, Sequence[str]], None]
 """Writes what an expression yields to a path where nothing is yet, as ``folder`` (of Parquet
 files), ``parquet``, ``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_order.sort_rows`."""
+
+
+class Workspace(Protocol):
+    """Where an engine keeps tables that queries go on from; nobody else sees them."""
+
+    def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
+        """Compute what an expression yields, once."""
+
+    def drop(self, kept: Any) -> None:
+        """Give up a table that was kept."""
+
+    def by_part(
+        self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
+        progress: Progress, text: str,
+    ) -> Any:  # fmt: skip
+        """Do some work on the rows of each part by themselves, several parts at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +106,23 @@ def watched(
         running.result()
 
 
+def parts_here(
+    fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
+    sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
+) -> None:  # fmt: skip
+    asking = threading.Lock()
+
+    def one(number: int, told: Progress) -> None:
+        with asking:
+            rows = fetch(kept.filter(kept[part] == number).drop(part))
+        found = work(rows, told).cast(schema)
+        with asking:
+            append(found)
+
+    works = [partial(one, number) for number in sizes]
+    side_by_side(works, progress, "part", weights=list(sizes.values()))
+
+
 def chosen_table(address: Address, tables: Sequence[str]) -> str:
     if address.table is None and len(tables) == 1:
         return tables[0]
@@ -130,3 +170,64 @@ def check_cases(columns: Sequence[str], name: str) -> None:
                 "upper and lower case alone, which cannot be told apart here: rename one, or "
                 "upload the file."
             )
+
+
+def parquet_parts(address: Address) -> list[Path]:
+    """The files of a table: the one at an address, or all in a folder; they have to agree.
+
+    Engines settle differences in silence: by the first file, or by what fits all.
+    """
+    path = address.path.resolve()
+    parts = [path]
+    if path.is_dir():
+        endings = FORMATS["parquet"].endings
+        files = (part for part in sorted(path.glob("**/*")) if part.is_file())
+        parts = [part for part in files if part.suffix.lower() in endings]
+    parts = [part for part in parts if not _hidden(part.relative_to(path))]
+    if not parts:
+        raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
+    first = _columns(parts[0])
+    check_cases(list(first), address.name)
+    for part in parts[1:]:
+        _check_same(address, parts[0], first, part, _columns(part))
+    return parts
+
+
+def _hidden(path: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in path.parts)
+
+
+def _columns(part: Path) -> dict[str, Any]:
+    try:
+        schema = pyarrow.parquet.read_schema(part)
+    except (pa.ArrowException, OSError):
+        raise TableError(
+            f"{quoted(part.name)} cannot be read as Parquet: it is damaged, locked or another kind "
+            "of file."
+        ) from None
+    column_names(schema.names, part.name)  # as an engine would rename the second of two
+    return {name: _plain(kind) for name, kind in zip(schema.names, schema.types, strict=True)}
+
+
+def _plain(kind: Any) -> Any:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def _check_same(
+    address: Address, first: Path, columns: dict[str, Any], part: Path, its: dict[str, Any]
+) -> None:
+    for column in [*columns, *(name for name in its if name not in columns)]:
+        if columns.get(column) == its.get(column):
+            continue
+        where = f"{quoted(first.name)} and {quoted(part.name)} of {quoted(address.name)}"
+        if column in columns and column in its:
+            raise TableError(
+                f"Column {quoted(column)} changes its type between {where}: every file has to have "
+                "the same type."
+            )
+        raise TableError(
+            f"Column {quoted(column)} is in one alone of {where}: every file has to have the same "
+            "columns."
+        )

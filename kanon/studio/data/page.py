@@ -13,8 +13,8 @@ from kanon.charts.exposure import (
     singling_out_table,
 )
 from kanon.schema import Role, tells_persons
+from kanon.sources.exposure import describe_suppressed
 from kanon.sources.memory import MemoryTable
-from kanon.sources.suppressed_rows import describe_suppressed
 from kanon.studio.data.columns_panel import roles_and_hierarchies
 from kanon.studio.data.reading_panel import how_read, missing_cells
 from kanon.studio.data.table_location import table_choice

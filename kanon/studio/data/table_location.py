@@ -17,8 +17,8 @@ from kanon.sources.addresses import (
     connections_allowed,
     tables_allowed,
 )
-from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.formats import FORMATS
+from kanon.sources.opening import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner

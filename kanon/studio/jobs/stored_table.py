@@ -14,12 +14,17 @@ from kanon.recoding import Recoding
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
-from kanon.sources.exposure import Exposure, exposure, exposure_of_sizes, unique_without_each
+from kanon.sources.exposure import (
+    Exposure,
+    exposure,
+    exposure_of_sizes,
+    find_suppressed,
+    unique_without_each,
+)
 from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
-from kanon.sources.suppressed_rows import find_suppressed
 from kanon.studio.session.table_loading import opened_work
 from kanon.studio.session.work import Work, classes_kept, uncounted
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from kanon.errors import quoted
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
-from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
-from kanon.sources.opening import OpenedTable, open_in_doubt, open_table
+from kanon.sources.opening import ADULT_NAME, OpenedTable, fetch_adult, open_in_doubt, open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
 from kanon.studio.session.choices import as_started
