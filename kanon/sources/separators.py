@@ -65,9 +65,6 @@ def find_separator(content: bytes, likely: str = "") -> str | None:
 
     One that cuts all records into equally many cells wins; the next best is kept for a ragged
     file, so that the bad line can be named. Of several as good the likely one wins.
-
-    >>> find_separator(b"age;zip\\n39\\n"), find_separator(b"age\\n39\\n")
-    (';', None)
     """
 
     def rank(separator: str) -> tuple[int, float]:
