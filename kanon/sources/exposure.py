@@ -94,14 +94,7 @@ def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
 
 
 def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes are of rows that show nothing. Shape (E,), bool.
-
-    >>> import pandas as pd
-    >>> from kanon.sources.memory import MemoryTable
-    >>> table = MemoryTable(pd.DataFrame({"age": ["30", "30", "*"], "sex": ["F", "F", "*"]}))
-    >>> find_suppressed(table, table.classes_of(["age", "sex"])).tolist()
-    [True, False]
-    """
+    """Which classes are of rows that show nothing. Shape (E,), bool."""
     silent = np.ones(classes.n_classes, dtype=bool)
     for place, column in enumerate(classes.attributes):
         if silent.any():

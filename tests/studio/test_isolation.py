@@ -61,6 +61,9 @@ def test_nothing_else_is_shared_or_written_to_a_module():
     """A module belongs to all sessions; what grows in one would outlive its owner."""
     shared = set()
     for path, tree in parse_modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                assert getattr(node.value.func, "id", "") not in CACHES, "as a decorator, please"
         for node in ast.walk(tree):
             assert not isinstance(node, ast.Global), path
             if is_memoised(node):

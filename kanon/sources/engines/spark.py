@@ -101,7 +101,9 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     )
 
 
-_session = cache(SparkCluster)  # one per master; its first start takes ten seconds
+@cache  # one per master; its first start takes ten seconds
+def _session(master: str) -> SparkCluster:
+    return SparkCluster(master)
 
 
 def _cluster(master: str) -> SparkCluster:
