@@ -4,7 +4,6 @@ import gc
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -54,16 +53,6 @@ def cluster(tmp_path_factory) -> Iterator[Cluster]:
 @pytest.fixture
 def table(cluster, tmp_path) -> SparkTable:
     return kept_table(tmp_path)
-
-
-@pytest.fixture
-def kept(table) -> Iterator[Any]:
-    """The rows, kept by Spark; in the end nothing is left of them and of what was made of them."""
-    workspace = table.rows.workspace
-    found = workspace.keep(table.rows.expression, no_progress, "Keeping")
-    yield found
-    workspace.drop(found)
-    table.check_nothing_is_left()
 
 
 def runs(process: int) -> bool:

@@ -34,16 +34,6 @@ def table(spark, tmp_path) -> SparkTable:
     return kept_table(tmp_path)
 
 
-@pytest.fixture
-def kept(table) -> Iterator[Any]:
-    """The rows, kept by Spark; in the end nothing is left of them and of what was made of them."""
-    workspace = table.rows.workspace
-    found = workspace.keep(table.rows.expression, no_progress, "Keeping")
-    yield found
-    workspace.drop(found)
-    table.check_nothing_is_left()
-
-
 def test_what_is_kept_is_what_the_expression_yields(table):
     regions = pd.DataFrame({"zip": list(map(str, range(20))), "region": [n % 3 for n in range(20)]})
     wanted = table.rows.expression.join(ibis.memtable(regions), "zip")
