@@ -21,7 +21,7 @@ from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS, ExactNumb
 from kanon.hierarchy.scaled_potentials import exact_decimal
 
 
-def _one(heights: Sequence[int]) -> list[Fraction]:
+def _unit_factors(heights: Sequence[int]) -> list[Fraction]:
     """1 for every attribute."""
     return [Fraction(1)] * len(heights)
 
@@ -30,7 +30,7 @@ def _w1(heights: Sequence[int]) -> list[Fraction]:
     """w1(j) = 1 - (h_j - 1)^m / sum over i of (h_i - 1)^m; 1 if m = 1 or all h = 1."""
     powers = [(height - 1) ** len(heights) for height in heights]
     if len(heights) == 1 or not any(powers):
-        return _one(heights)
+        return _unit_factors(heights)
     return [1 - Fraction(power, sum(powers)) for power in powers]
 
 
@@ -40,7 +40,7 @@ def _w2(heights: Sequence[int]) -> list[Fraction]:
 
 
 MULTIPLIERS: Mapping[str, Callable[[Sequence[int]], list[Fraction]]] = {
-    "none": _one,
+    "none": _unit_factors,
     "w1": _w1,
     "w2": _w2,
 }
@@ -75,7 +75,7 @@ class Metric:
         return self.intermediate == RECORDS
 
 
-def _metric(name: str, title: str, intermediate: str, multiplier: str, summary: str) -> Metric:
+def _compose(name: str, title: str, intermediate: str, multiplier: str, summary: str) -> Metric:
     card = Card(
         name=name,
         title=title,
@@ -89,14 +89,14 @@ _LEAVES = "Counts how many values could now be meant"
 _SHARE = "Counts the share of all values that could now be meant"
 
 _SEVEN = (
-    _metric("distortion", "Distortion", "harmonic-levels", "w1",
+    _compose("distortion", "Distortion", "harmonic-levels", "w1",
             "Counts levels, upper ones more; the tallest hierarchies weigh less."),
-    _metric("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
-    _metric("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
-    _metric("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
-    _metric("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; flat hierarchies weigh more."),
-    _metric("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; the tallest hierarchies weigh less."),
-    _metric("wnllm", "WNLLM", "leaves-normalised", "w1",
+    _compose("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
+    _compose("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
+    _compose("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
+    _compose("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; flat hierarchies weigh more."),
+    _compose("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; the tallest hierarchies weigh less."),
+    _compose("wnllm", "WNLLM", "leaves-normalised", "w1",
             f"{_SHARE}; the tallest hierarchies weigh less."),
 )  # fmt: skip
 
@@ -105,8 +105,8 @@ _BESIDE = (
         Card(
             "entropy",
             "Entropy",
-            "Counts the bits lost to who knows how often each value occurs: how many times as "
-            "many records could now be meant.",
+            "Counts in bits how many times as many records could now be meant: each doubling costs "
+            "1 bit.",
             "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
             unit="bits",
         ),
@@ -140,7 +140,7 @@ PUBLISHED: tuple[str, ...] = tuple(metric.name for metric in _SEVEN)
 """The seven metrics of the documents, in their order."""
 
 BESIDE: tuple[str, ...] = tuple(metric.name for metric in _BESIDE)
-"""Metrics that other papers define, for every table: they guide and measure beside the seven."""
+"""Metrics from other papers, for every table; they guide and measure beside the seven."""
 
 
 def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Metric:
@@ -154,18 +154,18 @@ def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Met
     >>> metric_named("ncp").intermediate
     'leaves-normalised'
     """
-    known = {**METRICS, **(composed or {})}
-    if name not in known:
-        raise MetricError(f"The metric {quoted(name)} is unknown; known are {', '.join(known)}.")
-    return known[name]
+    metrics = {**METRICS, **(composed or {})}
+    if name not in metrics:
+        raise MetricError(f"The metric {quoted(name)} is unknown; known are {', '.join(metrics)}.")
+    return metrics[name]
 
 
 def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
     """The factor of each attribute. Shape (m,)."""
-    return np.array([float(factor) for factor in _multipliers(metric, hierarchies)])
+    return np.array([float(factor) for factor in _exact_multipliers(metric, hierarchies)])
 
 
-def _multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> list[Fraction]:
+def _exact_multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> list[Fraction]:
     return MULTIPLIERS[metric.multiplier]([tree.height for tree in hierarchies])
 
 
@@ -255,19 +255,19 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
     (Fraction(1, 1), Fraction(0, 1))
     """
     if not metric.intermediate:
-        return tuple(map(_drawn_potential, hierarchies))
+        return tuple(map(_sum_drawn_weights, hierarchies))
     height_of = INTERMEDIATES[metric.intermediate].height
     if height_of is None:
         raise ValueError(f"{metric.name} has no exact potentials")
-    found = []
-    for tree, factor in zip(hierarchies, _multipliers(metric, hierarchies), strict=True):
+    depths = []
+    for tree, factor in zip(hierarchies, _exact_multipliers(metric, hierarchies), strict=True):
         if tree.height == 1:  # a single node: nothing can be lost
-            found.append(ExactNumbers([Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)))
+            depths.append(ExactNumbers([Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)))
             continue
         height = height_of(tree)
         top = height.of(tree.root)
-        found.append(height.map(lambda low, top=top, factor=factor: (top - low) * factor))  # type: ignore[misc]
-    return tuple(found)
+        depths.append(height.map(lambda low, top=top, factor=factor: (top - low) * factor))  # type: ignore[misc]
+    return tuple(depths)
 
 
 def edge_weights(
@@ -347,8 +347,8 @@ def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
     """
     if records.shape != (tree.n_nodes,):
         raise ValueError(f"one count per node: shape {records.shape}, not ({tree.n_nodes},)")
-    counted = np.maximum(records, 1)
-    depth: np.ndarray = np.log2(counted[tree.root] / counted)
+    at_least_one = np.maximum(records, 1)
+    depth: np.ndarray = np.log2(at_least_one[tree.root] / at_least_one)
     empty = np.flatnonzero(records == 0)
     # Parents have larger numbers: from the root downwards; ranges stand after the root.
     for node in (*empty[empty <= tree.root][::-1], *empty[empty > tree.root]):
@@ -356,16 +356,16 @@ def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
     return depth
 
 
-def _drawn_potential(tree: Hierarchy) -> ExactNumbers:
+def _sum_drawn_weights(tree: Hierarchy) -> ExactNumbers:
     if tree.weight is None and tree.n_nodes > 1:
         raise MetricError("The metric 'custom' needs a weight on every edge of every hierarchy.")
     values, place = [Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)
-    known = {Fraction(0): 0}
+    place_of = {Fraction(0): 0}
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
         above = values[place[tree.parent[node]]]
         weight = 0.0 if tree.weight is None else float(tree.weight[node])
         depth = above + exact_decimal(weight)
-        place[node] = known.setdefault(depth, len(values))
+        place[node] = place_of.setdefault(depth, len(values))
         if place[node] == len(values):
             values.append(depth)
     ranges = np.arange(tree.root + 1, tree.n_nodes)  # a range loses what the node above it does
@@ -394,4 +394,4 @@ def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
         raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
     published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
     if name.casefold() in published | {other.casefold() for other in others}:
-        raise PlanError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
+        raise PlanError(f"The name {quoted(name)} is taken; choose another name.")

@@ -10,42 +10,46 @@ Scope = Literal["table", "class"]
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"
 
 
-def _card(name: str, title: str, summary: str, source: str = _SOURCE) -> Card:
+def _build_card(name: str, title: str, summary: str, source: str = _SOURCE) -> Card:
     return Card(name, title, summary, source)
 
 
 _CARDS = (
-    _card("s1", "S1: least cost", "The partner of least merge cost."),
-    _card(
+    _build_card("s1", "S1: least cost", "The partner of least merge cost."),
+    _build_card(
         "s2", "S2: least cost, then highest l",
         "Among the partners of least merge cost, one that leaves the highest l-diversity.",
     ),
-    _card(
+    _build_card(
         "s3", "S3: highest l, then least cost",
         "Among the partners that leave the highest l-diversity, the cheapest.",
     ),
-    _card(
+    _build_card(
         "s4", "S4: least cost per l",
         "The partner with the least merge cost divided by the l-diversity that it leaves.",
     ),
-    _card(
+    _build_card(
         "s5", "S5: least cost, then lowest t",
         "Among the partners of least merge cost, one that leaves the lowest t-closeness.",
     ),
-    _card(
+    _build_card(
         "s6", "S6: lowest t, then least cost",
         "Among the partners that leave the lowest t-closeness, the cheapest.",
     ),
-    _card(
+    _build_card(
         "s7", "S7: least cost times t",
         "The partner with the least merge cost multiplied by the t-closeness that it leaves.",
     ),
-    _card("l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs."),
-    _card("t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs."),
-    _card(
+    _build_card(
+        "l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs.",
+    ),
+    _build_card(
+        "t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs.",
+    ),
+    _build_card(
         "k", "K: highest k, then least cost",
         "Among the partners that leave the largest smallest class, the cheapest: the reverse, for "
-        "a release that another model than k-anonymity asks for.",
+        "releases that must meet another model than k-anonymity.",
         "Mauger, Le Mahec, Dequen 2023, Section 4.4",
     ),
 )  # fmt: skip
@@ -65,7 +69,7 @@ PARTNERS: Mapping[str, str] = {
     "t": "lowest t",
     "k": "highest k, then cheapest",
 }
-"""The partner of each strategy in a few words, where there is little room."""
+"""Each strategy in a few words, where there is little room."""
 
 LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
     "s1": "", "s2": "l", "s3": "l", "s4": "l", "s5": "t", "s6": "t", "s7": "t", "l": "l", "t": "t",
@@ -75,11 +79,13 @@ LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
 """
 
 SCOPES: Mapping[Scope, Card] = {
-    "table": _card(
+    "table": _build_card(
         "table", "the whole table",
         "l, t and k are those of the whole table after the merge: of its worst class.",
     ),
-    "class": _card("class", "the merged class", "l, t and k are those of the merged class alone."),
+    "class": _build_card(
+        "class", "the merged class", "l, t and k are those of the merged class alone.",
+    ),
 }  # fmt: skip
 """Whose l, t or k a strategy looks at."""
 

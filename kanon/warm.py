@@ -30,23 +30,23 @@ _TABLE = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("aba
 
 def warm_first() -> None:
     """Run what the first result of a newcomer needs, on eight records: merging by cost alone."""
-    plan, task = _prepared({"name": "gaa"})
+    plan, task = _prepare_small_run({"name": "gaa"})
     solve(no_progress, "gaa", task, [plan.metric])
 
 
 def warm(names: Collection[str] = ()) -> None:
     """Run compiled kernels once, on eight records."""
-    chosen = [one for one in _settings() if not names or one["name"] in names]
-    for algorithm in chosen:
+    settings = [setting for setting in _list_settings() if not names or setting["name"] in names]
+    for algorithm in settings:
         for models in ([], [{"model": "distinct-l-diversity", "l": 2}]):
             try:
-                plan, task = _prepared(algorithm, models)
+                plan, task = _prepare_small_run(algorithm, models)
             except PlanError:  # not every algorithm meets every model
                 continue
             solve(no_progress, plan.algorithm.name, task, [plan.metric])
     if names and "gaa" not in names:
         return
-    plan, task = _prepared({"name": "gaa"})
+    plan, task = _prepare_small_run({"name": "gaa"})
     classes, path = task.classes, merge_path(task)
     curves_along(path, [plan.metric])
     lower_bound(task, closely=False)
@@ -56,7 +56,7 @@ def warm(names: Collection[str] = ()) -> None:
     people_below(classes, classes)
 
 
-def _prepared(
+def _prepare_small_run(
     algorithm: dict[str, Any], models: Sequence[dict[str, Any]] = ()
 ) -> tuple[Plan, Task]:
     plan = Plan.from_content(
@@ -76,38 +76,38 @@ def _prepared(
     return plan, prepare(plan, _TABLE).check()
 
 
-def _settings() -> Iterator[dict[str, Any]]:
+def _list_settings() -> Iterator[dict[str, Any]]:
     for name in algorithms():
-        found: dict[str, Any] = {"name": name}
+        setting: dict[str, Any] = {"name": name}
         if name == "levels":
-            found["node"] = {"age": 1}
-        yield found
+            setting["node"] = {"age": 1}
+        yield setting
         for parameter in parameters_of(name):
             for choice in parameter.choices:
-                yield {**found, parameter.name: choice}
+                yield {**setting, parameter.name: choice}
     yield {"name": "gaa", "tie_seed": 1}
     yield {"name": "gaa", "strategy": "s3"}
 
 
-def _merges(module: ModuleType) -> bool:
+def _is_merging(module: ModuleType) -> bool:
     return module.CARD.family == "merging" or hasattr(module, "merge_chosen")
 
 
 def warm_rest() -> None:
     if not all_is_compiled():
         # The first result has what it needs of merging; the rest of it takes longest.
-        for names in reversed(_halves()):
+        for names in reversed(_split_algorithms()):
             warm(names)
         note_that_all_is_compiled()
 
 
-def _halves() -> tuple[list[str], list[str]]:
+def _split_algorithms() -> tuple[list[str], list[str]]:
     """The algorithms that merge, which take as long to compile as all others, and the others."""
-    merging = [name for name, module in algorithms().items() if _merges(module)]
+    merging = [name for name, module in algorithms().items() if _is_merging(module)]
     return merging, [name for name in algorithms() if name not in merging]
 
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as processes:
-        list(processes.map(warm, _halves()))
+        list(processes.map(warm, _split_algorithms()))
     note_that_all_is_compiled()

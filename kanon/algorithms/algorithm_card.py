@@ -1,4 +1,4 @@
-"""The card of an algorithm: what pages, plans and reports say of it and have to know of it."""
+"""The card of an algorithm: what pages, plans and reports show and need to know."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,16 +12,15 @@ Setting = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmCard(Card):
-    """What an algorithm is called, does and needs; its summary has two sentences."""
+    """The title, description and needs of an algorithm; the summary has two sentences."""
 
-    family: Literal["merging", "levels", "regions", "clusters"]  # how it goes about it
-    how: str  # what was done, for who reads a release, and where it deviates from the publication
-    # what a release is sure to have, and when it takes long
-    guarantees: str
-    slow: str
-    uses: tuple[Setting, ...] = ()  # the settings that it takes of those that many share
-    # its own choices: keys of plans and fields of pages, read by ``task.option``
+    family: Literal["merging", "levels", "regions", "clusters"]  # how it works
+    how: str  # what was done, for readers of a release, and where it differs from the paper
+    guarantees: str  # what every release has
+    slow: str  # when it takes long
+    uses: tuple[Setting, ...] = ()  # which shared settings it takes
+    # its own settings: keys of plans and fields of pages, read by ``task.option``
     parameters: tuple[Parameter, ...] = ()
-    needs_hierarchies: bool = True  # whether every quasi-identifier has to have a hierarchy
-    runs_stored: bool = False  # whether it runs on classes that an engine keeps
-    one_k: bool = False  # whether a run for another k than the one asked for may take minutes
+    needs_hierarchies: bool = True  # for every quasi-identifier
+    runs_stored: bool = False  # whether it runs on classes that stay in an engine
+    one_k: bool = False  # whether a run for another k may take minutes

@@ -1,4 +1,4 @@
-"""The algorithms there are, and what each of them takes."""
+"""All algorithms, and which settings each one takes."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,15 +16,15 @@ FAMILIES: Mapping[str, str] = {
     "regions": "regions",
     "clusters": "clustering",
 }
-"""How an algorithm goes about it, in the order of the pick lists."""
+"""The families of algorithms, in the order of the pick lists."""
 
 
 @cache
 def algorithms() -> Mapping[str, ModuleType]:
     """The modules of all algorithms by name, by family."""
     order = list(FAMILIES)
-    found = parts_of(kanon.algorithms)
-    return dict(sorted(found.items(), key=lambda item: order.index(item[1].CARD.family)))
+    modules = parts_of(kanon.algorithms)
+    return dict(sorted(modules.items(), key=lambda item: order.index(item[1].CARD.family)))
 
 
 def algorithm_named(name: str) -> ModuleType:
@@ -33,7 +33,7 @@ def algorithm_named(name: str) -> ModuleType:
 
 
 def short_title(name: str) -> str:
-    """What an algorithm is called where there is little room.
+    """The title of an algorithm without its explanation in brackets.
 
     >>> short_title("gaa")
     'GAA'
@@ -42,7 +42,7 @@ def short_title(name: str) -> str:
 
 
 def uses(name: str, setting: str) -> bool:
-    """Whether an algorithm takes one of the settings that many share.
+    """Whether an algorithm takes a setting that several algorithms share.
 
     >>> uses("gaa", "metric"), uses("datafly", "metric")
     (True, False)
@@ -51,14 +51,13 @@ def uses(name: str, setting: str) -> bool:
 
 
 def unused_settings(name: str) -> set[str]:
-    """The settings that other algorithms take, and this one does not look at.
+    """The settings that other algorithms take and this one ignores.
 
     >>> sorted(unused_settings("datafly") & {"cost", "suppression", "strategy"})
     ['cost', 'strategy']
     """
-    return {
-        each for other in algorithms().values() for each in other.CARD.uses if not uses(name, each)
-    }
+    settings = {setting for module in algorithms().values() for setting in module.CARD.uses}
+    return {setting for setting in settings if not uses(name, setting)}
 
 
 def needs_hierarchies(name: str) -> bool:
@@ -67,7 +66,7 @@ def needs_hierarchies(name: str) -> bool:
 
 
 def check_task(name: str, task: Task) -> None:
-    """Check that an algorithm can do what a task asks for.
+    """Check that an algorithm can run a task.
 
     Raises
     ------
@@ -83,16 +82,16 @@ def check_task(name: str, task: Task) -> None:
 
 
 def needs_memory(name: str, n_classes: int) -> str:
-    """That an algorithm does not run on so many classes, in a sentence."""
+    """Why an algorithm cannot run on so many classes, in a sentence."""
     return (
-        f"{algorithm_named(name).CARD.title} needs all classes in memory: {thin(n_classes)} are "
-        "more than come here (classes, see docs/operate/limits.md). Use 'gaa' or a full-domain "
-        "algorithm, such as 'optimal', which run where the rows are."
+        f"{algorithm_named(name).CARD.title} needs all classes in memory, and {thin(n_classes)} "
+        "are more than the limit 'classes' allows (docs/operate/limits.md). Use 'gaa' or a "
+        "full-domain algorithm such as 'optimal': they run in the engine that holds the rows."
     )
 
 
 def runs_stored(name: str) -> bool:
-    """Whether an algorithm runs on classes that an engine keeps, as too many to come here.
+    """Whether an algorithm can run on classes that stay in an engine.
 
     >>> runs_stored("gaa"), runs_stored("optimal"), runs_stored("mondrian")
     (True, True, False)
@@ -102,5 +101,5 @@ def runs_stored(name: str) -> bool:
 
 
 def serves_every_k(name: str) -> bool:
-    """Whether one run of an algorithm holds the release for every k."""
+    """Whether one run of an algorithm yields the release for every k."""
     return hasattr(algorithm_named(name), "merge_path")

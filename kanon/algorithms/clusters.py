@@ -1,4 +1,4 @@
-"""What the clustering algorithms share: the table for the compiled loops, draws, joining."""
+"""What the clustering algorithms share: input of the compiled loops, draws, joining."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from kanon.kernels.clusters import ClusteringInput, Clusters
 from kanon.recoding import Recoding, Trace
 
 LOOKS = 1_000_000
-"""Looks at a class or cluster between two reports of progress: a tenth of a second at most."""
+"""Classes or clusters looked at between two progress reports: 0.1 s at most."""
 
 
 def table_of(task: Task) -> ClusteringInput:
@@ -68,21 +68,21 @@ def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarra
 def join_nearest(
     table: ClusteringInput, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
 ) -> None:
-    meeting, done = meeting_of(table), False
-    while not done:
-        done = join_some(table, clusters, meeting, queue, below, LOOKS)
-        joined = int(meeting.state[0])
+    meeting, all_joined = meeting_of(table), False
+    while not all_joined:
+        all_joined = join_some(table, clusters, meeting, queue, below, LOOKS)
+        n_joined = int(meeting.state[0])
         progress(
-            joined / max(1, len(queue)),
-            f"{thin(joined)} of {thin(len(queue))} tuples joined the nearest cluster",
+            n_joined / max(1, len(queue)),
+            f"{thin(n_joined)} of {thin(len(queue))} classes joined the nearest cluster",
         )
 
 
 def finished(
-    task: Task, progress: Progress, cluster: Callable[[Progress], tuple[np.ndarray, int]]
+    task: Task, progress: Progress, find_clusters: Callable[[Progress], tuple[np.ndarray, int]]
 ) -> Recoding:
     task.check()
-    share = 0.5 if task.others else 1.0  # then clusters are merged on for them
-    targets, steps = cluster(stretch(progress, 0.0, share))
-    made = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
-    return repaired(made, task, stretch(progress, share, 1.0))
+    cluster_share = 0.5 if task.others else 1.0  # then clusters are merged on for them
+    targets, steps = find_clusters(stretch(progress, 0.0, cluster_share))
+    recoding = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
+    return repaired(recoding, task, stretch(progress, cluster_share, 1.0))

@@ -33,7 +33,7 @@ def check(task: Task) -> None:
     PlanError
         A model compares classes with the whole table, and records may be suppressed.
     """
-    check_models(task, CARD.title, _limit(task), tags=False)
+    check_models(task, CARD.title, _get_limit(task), tags=False)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -57,16 +57,16 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return climb(begin(task, progress, default_limit=task.k), _raised)
+    return climb(begin(task, progress, default_limit=task.k), _raise_most_distinct)
 
 
-def _limit(task: Task) -> int:
+def _get_limit(task: Task) -> int:
     return task.k if task.suppression is None else task.suppression
 
 
-def _raised(lattice: Lattice, node: Node) -> Node:
+def _raise_most_distinct(lattice: Lattice, node: Node) -> Node:
     """The node that raises the quasi-identifier with the most distinct values."""
     distinct = lattice.distinct(node)
-    open_to = [j for j, top in enumerate(lattice.tops) if node[j] < top]
-    chosen = max(open_to, key=lambda j: (distinct[j], -j))
-    return (*node[:chosen], node[chosen] + 1, *node[chosen + 1 :])
+    raisable = [j for j, top in enumerate(lattice.tops) if node[j] < top]
+    column = max(raisable, key=lambda j: (distinct[j], -j))
+    return (*node[:column], node[column] + 1, *node[column + 1 :])

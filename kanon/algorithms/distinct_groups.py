@@ -13,11 +13,13 @@ from kanon.kernels.distinct_groups import GROUPS, MEMBERS, FoundGroups, find_som
 
 _CHUNK = 1_000_000  # classes that are grouped between two reports of progress, about
 
-_FIRST = 100_000  # room for so many groups to begin with; at least for those of one node
+_FIRST_ROOM = 100_000  # room for so many groups to begin with; at least for those of one node
 
 MOST_MEMBERS = 200_000_000  # the classes that all groups may have together: four bytes each
 
-_FOUND = 0.5  # the share of the time after which all groups are found, and their classes are listed
+_FIND_SHARE = (
+    0.5  # the share of the time after which all groups are found, and their classes are listed
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,65 +36,90 @@ class DistinctGroups:
 
 def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
     classes, k = task.classes, task.k
-    lattice, raised, halves, table, full = room_for_every_class(classes)
-    left = np.concatenate(
-        [depth[each].ravel() for depth, each in zip(task.potentials, raised, strict=True)]
+    lattice, raised_nodes, halves, table, full = room_for_every_class(classes)
+    potentials = np.concatenate(
+        [
+            depth[nodes_at_level].ravel()
+            for depth, nodes_at_level in zip(task.potentials, raised_nodes, strict=True)
+        ]
     )
     marks = np.random.default_rng(1).integers(-(2**63), 2**63, classes.n_classes, dtype=np.int64)
     nodes = n_nodes(classes.hierarchies)
-    told = now_and_then(progress)
+    tell = now_and_then(progress)
     live = np.zeros(classes.n_classes, dtype=np.int32)
-    found = _room(classes.n_classes, max(_FIRST, classes.n_classes))
-    begun = np.zeros(1, dtype=np.int64)
-    while begun[0] < nodes:
+    groups = _build_room(classes.n_classes, max(_FIRST_ROOM, classes.n_classes))
+    at = np.zeros(1, dtype=np.int64)
+    while at[0] < nodes:
         if not find_some(
-            lattice, halves, table, full, left, k, live, marks, found, begun, _CHUNK, MOST_MEMBERS
+            lattice,
+            halves,
+            table,
+            full,
+            potentials,
+            k,
+            live,
+            marks,
+            groups,
+            at,
+            _CHUNK,
+            MOST_MEMBERS,
         ):
-            if found.state[MEMBERS] > MOST_MEMBERS:
+            if groups.state[MEMBERS] > MOST_MEMBERS:
                 return None
-            found = _more(found, classes.n_classes)
-        told(
-            _FOUND * begun[0] / nodes,
-            f"{counted(int(begun[0]), 'node')} of {thin(nodes)}: "
-            f"{counted(int(found.state[GROUPS]), 'group')} found",
+            groups = _double_room(groups, classes.n_classes)
+        tell(
+            _FIND_SHARE * at[0] / nodes,
+            f"{counted(int(at[0]), 'node')} of {thin(nodes)}: "
+            f"{counted(int(groups.state[GROUPS]), 'group')} found",
         )
-    size = int(found.state[GROUPS])
-    begin = np.concatenate([[0], np.cumsum(found.size[:size])])
+    size = int(groups.state[GROUPS])
+    begin = np.concatenate([[0], np.cumsum(groups.size[:size])])
     members = np.empty(begin[-1], dtype=np.int32)
-    begun[0] = 0
-    while begun[0] < nodes:
+    at[0] = 0
+    while at[0] < nodes:
         list_some(
-            lattice, halves, table, full, k, live, marks, found, begin, members, begun, _CHUNK
+            lattice,
+            halves,
+            table,
+            full,
+            k,
+            live,
+            marks,
+            groups,
+            begin,
+            members,
+            at,
+            _CHUNK,
         )
-        told(
-            _FOUND + (1 - _FOUND) * begun[0] / nodes,
-            f"{counted(int(begun[0]), 'node')} of {thin(nodes)} listed",
+        tell(
+            _FIND_SHARE + (1 - _FIND_SHARE) * at[0] / nodes,
+            f"{counted(int(at[0]), 'node')} of {thin(nodes)} listed",
         )
-    return DistinctGroups(begin, members, found.kept[:size].copy(), found.node[:size].copy())
+    return DistinctGroups(begin, members, groups.kept[:size].copy(), groups.node[:size].copy())
 
 
-def _room(classes: int, groups: int) -> FoundGroups:
-    places = 1 << (2 * groups - 1).bit_length()
+def _build_room(n_classes: int, n_groups: int) -> FoundGroups:
+    places = 1 << (2 * n_groups - 1).bit_length()
     return FoundGroups(
         np.zeros(places, dtype=np.int64),
         np.full(places, -1, dtype=np.int32),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(groups, dtype=np.int32),
-        np.zeros(groups, dtype=np.int64),
-        np.zeros(classes, dtype=np.int64),
-        np.zeros(classes, dtype=np.int64),
-        np.zeros(classes, dtype=np.int64),
+        np.zeros(n_groups, dtype=np.int64),
+        np.zeros(n_groups, dtype=np.int64),
+        np.zeros(n_groups, dtype=np.int32),
+        np.zeros(n_groups, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
         np.zeros(3, dtype=np.int64),
     )
 
 
-def _more(found: FoundGroups, classes: int) -> FoundGroups:
+def _double_room(old_room: FoundGroups, n_classes: int) -> FoundGroups:
     """Room for twice as many groups, with those that were found."""
-    size = len(found.kept)
-    more = _room(classes, 2 * size)
-    rehash(found, more)
-    for old, new in zip(found[2:6], more[2:6], strict=True):
+    size = len(old_room.kept)
+    larger = _build_room(n_classes, 2 * size)
+    rehash(old_room, larger)
+    for old, new in zip(old_room[2:6], larger[2:6], strict=True):
         new[:size] = old
-    more.state[:] = found.state
-    return more
+    larger.state[:] = old_room.state
+    return larger

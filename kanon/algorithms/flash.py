@@ -25,15 +25,15 @@ CARD = AlgorithmCard(
     name="flash",
     title="Flash",
     summary="Finds the levels of least loss. It searches along paths from the bottom of the "
-    "lattice to its top, half of a path at a time.",
+    "lattice to its top, halving a path at each step.",
     source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
     "K-Anonymity, PASSAT",
     family="levels",
-    how=f"{FULL_DOMAIN} From each node that nothing is known of, a path leads upwards through "
-    "others of the kind; a binary search finds where it begins to satisfy. A node above one that "
-    "satisfies does too, and none below one that fails does. Of all nodes that satisfy the one of "
-    "least loss is released; records in classes that are too small, at most the allowed number, "
-    "are suppressed.",
+    how=f"{FULL_DOMAIN} From each undecided node a path leads upwards through other undecided "
+    "nodes. A binary search finds where the path begins to satisfy. Every node above one that "
+    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
+    "the one of least loss is released; records in classes that are too small, at most the allowed "
+    "number, are suppressed.",
     guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
     slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
     uses=("metric", "attribute_weights", "suppression"),
@@ -68,31 +68,31 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return release_by(search, task, progress)
 
 
-def search(lattice: Lattice, known: NodeTags, told: Told = nobody) -> None:
-    """Find out of every node whether it satisfies.
+def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
+    """Decide for every node whether it satisfies.
 
     Parameters
     ----------
-    lattice, known
-        The lattice, and what is known of it: nothing yet.
-    told
-        Told of every node before it is counted, with what is left of the path that it lies on.
+    lattice, tags
+        The lattice, and its tags: none yet.
+    log_node
+        Called with every node before it is counted, and with the rest of its path.
     """
     order = node_order(lattice)
     place = np.empty(lattice.shape, dtype=np.int32)
     place.reshape(-1)[order] = np.arange(lattice.size, dtype=np.int32)
-    tagged = known.satisfying.reshape(-1), known.failing.reshape(-1)
-    for flat in lattice.one_by_one(order):
-        if tagged[0][flat] or tagged[1][flat]:
+    tagged = tags.satisfying.reshape(-1), tags.failing.reshape(-1)
+    for place_of_node in lattice.one_by_one(order):
+        if tagged[0][place_of_node] or tagged[1][place_of_node]:
             continue
-        path = _path(lattice, known, place, lattice.node_at(flat))
-        heap = _search_path(known, path, place, told)
+        path = _build_path(lattice, tags, place, lattice.node_at(place_of_node))
+        heap = _search_path(tags, path, place, log_node)
         while heap:
-            _, failed = heapq.heappop(heap)
-            for node in sorted(lattice.above(failed), key=lambda one: place[one]):
-                if known.says(node) is None:
-                    path = _path(lattice, known, place, node)
-                    for item in _search_path(known, path, place, told):
+            _, failing = heapq.heappop(heap)
+            for node in sorted(lattice.above(failing), key=lambda node_above: place[node_above]):
+                if tags.says(node) is None:
+                    path = _build_path(lattice, tags, place, node)
+                    for item in _search_path(tags, path, place, log_node):
                         heapq.heappush(heap, item)
 
 
@@ -109,39 +109,39 @@ def node_order(lattice: Lattice) -> np.ndarray:
         lattice.tell()
         start, end = end, end + size
         places = order[start:end]
-        share, left = np.zeros(size, dtype=np.int64), np.zeros(size)
+        level_share, share_left = np.zeros(size, dtype=np.int64), np.zeros(size)
         levels_of = np.unravel_index(places, lattice.shape)
         for top, values, levels in zip(lattice.tops, lattice.values_left, levels_of, strict=True):
             if top:
-                share += levels * (common // top)
-            left += (np.array(values) / values[0])[levels]
+                level_share += levels * (common // top)
+            share_left += (np.array(values) / values[0])[levels]
         # Rounded, so that equal sums tie in whatever order they were added.
-        order[start:end] = places[np.lexsort((-left.round(9), share))]
+        order[start:end] = places[np.lexsort((-share_left.round(9), level_share))]
     return order
 
 
-def _path(lattice: Lattice, known: NodeTags, place: np.ndarray, node: Node) -> list[Node]:
-    """Upwards from a node, each time to the first one above of which nothing is known."""
+def _build_path(lattice: Lattice, tags: NodeTags, place: np.ndarray, node: Node) -> list[Node]:
+    """A path upwards from a node, each time to the first undecided node above."""
     path = [node]
     while True:
-        unknown = [one for one in lattice.above(path[-1]) if known.says(one) is None]
+        unknown = [upper for upper in lattice.above(path[-1]) if tags.says(upper) is None]
         if not unknown:
             return path
-        path.append(min(unknown, key=lambda one: place[one]))
+        path.append(min(unknown, key=lambda upper: place[upper]))
 
 
 def _search_path(
-    known: NodeTags, path: list[Node], place: np.ndarray, told: Told
+    tags: NodeTags, path: list[Node], place: np.ndarray, log_node: Told
 ) -> list[tuple[int, Node]]:
     """Find by binary search where a path begins to satisfy; returns the nodes found to fail."""
-    low, high, failed = 0, len(path) - 1, []
+    low, high, failing = 0, len(path) - 1, []
     while low <= high:
         middle = (low + high) // 2
-        told(path[middle], path[low : high + 1])
-        if known.check(path[middle]):
+        log_node(path[middle], path[low : high + 1])
+        if tags.check(path[middle]):
             high = middle - 1
         else:
-            failed.append((int(place[path[middle]]), path[middle]))
+            failing.append((int(place[path[middle]]), path[middle]))
             low = middle + 1
-    heapq.heapify(failed)
-    return failed
+    heapq.heapify(failing)
+    return failing

@@ -14,9 +14,9 @@ from kanon.settings import settings
 from kanon.strategies import LOOKS_AT
 
 MOST_WHOLE = 2_000_000
-"""With more classes, a run that may choose is in parts."""
+"""Above so many classes a run is in parts, unless the plan says otherwise."""
 
-_MOST_IN_PART = 500_000  # so many classes a part has at most, about, where a run may choose
+_MOST_IN_PART = 500_000  # the most classes of a part, about, unless the plan says otherwise
 
 PARTS = Parameter(
     name="parts",
@@ -26,8 +26,8 @@ PARTS = Parameter(
         **{str(number): f"{number} parts" if number > 1 else "One" for number in (1, 2, 4, 8, 16)},
     },
     default="auto",
-    help="Into how many parts the classes are cut along the hierarchies, to merge several at once; "
-    "one part is the algorithm as published.",
+    help="The number of parts into which the classes are cut along the hierarchies, so that "
+    "several are merged at once. One part is the algorithm as published.",
 )
 
 CARD = AlgorithmCard(
@@ -40,11 +40,11 @@ CARD = AlgorithmCard(
     how="At first, records that share all quasi-identifiers form a class. As long as some class "
     "has fewer than k records, one of the smallest is merged with another class, its partner: in "
     "every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
-    "the values of both. Records that come to look the same are one class from then on. The "
-    "strategy picks the partner. A run for a larger k begins like one for a smaller k, so one run "
-    "to the end holds what is needed for every k. Very many classes are cut into parts along the "
-    "hierarchies where partners across the cut would cost most; each part is merged by itself "
-    "until about a hundredth of its classes is left, or 64; then what is left of all, together.",
+    "the values of both. Records that now look the same form one class. The strategy picks the "
+    "partner. A run for a larger k starts exactly like a run for a smaller k, so one run to the "
+    "end serves every k. Very many classes are cut into parts along the hierarchies, where merges "
+    "across the cut would cost most. Each part is merged on its own until about 1 % of its classes "
+    "are left, or 64 if that is more; then the classes left in all parts are merged together.",
     guarantees="Every class holds k records and meets all models; nothing is suppressed.",
     slow="With more than about a million classes, or a strategy that looks at the merged class "
     "alone.",
@@ -62,15 +62,15 @@ def check(task: Task) -> None:
     PlanError
         It looks at the whole table, of which a part knows nothing.
     """
-    if task.option(PARTS) not in ("auto", "1") and not _separable(task):
+    if task.option(PARTS) not in ("auto", "1") and not _is_separable(task):
         raise PlanError(
             f"GAA in {task.option(PARTS)} parts cannot follow strategy {task.strategy!r} at the "
-            "scope 'table', as a part knows nothing of the others; choose strategy 's1', the scope "
+            "scope 'table', because no part sees the others; choose strategy 's1', the scope "
             "'class', or parts '1'."
         )
 
 
-def _separable(task: Task) -> bool:
+def _is_separable(task: Task) -> bool:
     return not LOOKS_AT[task.strategy] or task.scope == "class"
 
 
@@ -81,19 +81,19 @@ def number_of_parts(task: Task) -> int:
     those with a strategy that looks at the whole table. Larger ones are in parts of about half a
     million classes, in a power of two of them, on a machine with any number of cores.
     """
-    chosen = task.option(PARTS)
-    if chosen != PARTS.default:
-        return int(chosen)
+    parts = task.option(PARTS)
+    if parts != PARTS.default:
+        return int(parts)
     size = task.classes.n_classes
     if task.classes.in_engine:  # none of its parts is whole
-        return _power_for(size, min(_MOST_IN_PART, settings().classes))
-    if size <= MOST_WHOLE or not _separable(task):
+        return _choose_power_of_two(size, min(_MOST_IN_PART, settings().classes))
+    if size <= MOST_WHOLE or not _is_separable(task):
         return 1
-    return _power_for(size, _MOST_IN_PART)
+    return _choose_power_of_two(size, _MOST_IN_PART)
 
 
-def _power_for(size: int, most: int) -> int:
-    return int(2 ** (-(-size // most) - 1).bit_length())
+def _choose_power_of_two(size: int, largest_part: int) -> int:
+    return int(2 ** (-(-size // largest_part) - 1).bit_length())
 
 
 def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:

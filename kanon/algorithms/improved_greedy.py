@@ -58,15 +58,15 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return climb(begin(task, progress), _next)
+    return climb(begin(task, progress), _choose_next_node)
 
 
-def _next(lattice: Lattice, node: Node) -> Node:
+def _choose_next_node(lattice: Lattice, node: Node) -> Node:
     """The node above that reaches the largest k."""
     distinct = lattice.distinct(node)
 
-    def merit(one: Node) -> tuple[int, int, int]:
-        raised = next(j for j, level in enumerate(node) if one[j] > level)
-        return lattice.anonymity(one), distinct[raised], -raised
+    def rank_node(candidate: Node) -> tuple[int, int, int]:
+        column = next(j for j, level in enumerate(node) if candidate[j] > level)
+        return lattice.anonymity(candidate), distinct[column], -column
 
-    return max(lattice.above(node), key=merit)
+    return max(lattice.above(node), key=rank_node)

@@ -32,10 +32,10 @@ CARD = AlgorithmCard(
     source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
     "SIGMOD",
     family="levels",
-    how=f"{FULL_DOMAIN} What does not satisfy for some of the quasi-identifiers does not for all "
-    "of them. So levels are tried on single columns first, then on pairs, and so on; only what "
-    "satisfies is tried with one column more. Of all nodes that satisfy in the end the one of "
-    "least loss is released; records in classes that are too small, at most the allowed number, "
+    how=f"{FULL_DOMAIN} Levels that fail on some of the quasi-identifiers also fail on all of "
+    "them. So levels are tried on single columns first, then on pairs, and so on; only levels that "
+    "satisfy are tried with one more column. Of all nodes that satisfy in the end the one of least "
+    "loss is released; records in classes that are too small, at most the allowed number, "
     "are suppressed.",
     guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
     slow="With many quasi-identifiers: it goes through all subsets of them.",
@@ -44,7 +44,7 @@ CARD = AlgorithmCard(
 )
 
 _MOST_COMBINATIONS = 5 * 10**7
-"""So many combinations of levels in all subsets together are looked at."""
+"""The most combinations of levels in all subsets together."""
 
 Subsets = dict[tuple[int, ...], np.ndarray]
 """Per subset of the quasi-identifiers an array of its lattice's shape."""
@@ -59,12 +59,12 @@ def check(task: Task) -> None:
         See :func:`kanon.algorithms.search.check_full_domain`; or the subsets are too many.
     """
     check_full_domain(task, CARD.title)
-    combined = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
-    if combined > _MOST_COMBINATIONS:
+    n_combinations = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
+    if n_combinations > _MOST_COMBINATIONS:
         raise PlanError(
-            f"The subsets of these quasi-identifiers have {thin(combined)} combinations of levels, "
-            f"and {CARD.title} goes through at most {thin(_MOST_COMBINATIONS)}. Use 'optimal' or "
-            "'flash', which find the same levels; or take fewer quasi-identifiers."
+            f"The subsets of these quasi-identifiers have {thin(n_combinations)} combinations of "
+            f"levels, and {CARD.title} goes through at most {thin(_MOST_COMBINATIONS)}. Use "
+            "'optimal' or 'flash', which find the same levels; or take fewer quasi-identifiers."
         )
 
 
@@ -92,40 +92,40 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task.check()
     check(task)
     lattice = begin(task, progress)
-    every = tuple(range(len(lattice.tops)))
-    found: Subsets = {(): np.array(True)}
-    for size in range(1, len(every) + 1):
-        found = _satisfying(lattice, list(combinations(every, size)), found)
-    good = [node for node in lattice.visited if found[every][node]]
-    best = least_loss(lattice, loss_of(lattice, task), found[every], good)
+    all_columns = tuple(range(len(lattice.tops)))
+    satisfying: Subsets = {(): np.array(True)}
+    for size in range(1, len(all_columns) + 1):
+        satisfying = _find_satisfying(lattice, list(combinations(all_columns, size)), satisfying)
+    good = [node for node in lattice.visited if satisfying[all_columns][node]]
+    best = least_loss(lattice, loss_of(lattice, task), satisfying[all_columns], good)
     return released(lattice, best, [best])
 
 
-def _satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
+def _find_satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
     shapes = [tuple(lattice.shape[j] for j in subset) for subset in subsets]
     ends = list(accumulate(map(math.prod, shapes), initial=0))
     flat = np.zeros(ends[-1], dtype=bool)  # all of them one after the other
-    found = {
+    satisfying = {
         subset: flat[start:end].reshape(shape)
         for subset, shape, (start, end) in zip(subsets, shapes, pairwise(ends), strict=True)
     }
-    queue, of_height = [], []
+    queue, candidate_heights = [], []
     for subset, shape, start in zip(subsets, shapes, ends[:-1], strict=True):
         candidates = np.ones(shape, dtype=bool)
         for place in range(len(subset)):
             without = (*subset[:place], *subset[place + 1 :])
             candidates &= np.expand_dims(smaller[without], place)
         queue.append(np.flatnonzero(candidates) + start)
-        of_height.append(heights(shape)[candidates])
-    order = np.argsort(np.concatenate(of_height), kind="stable")
+        candidate_heights.append(heights(shape)[candidates])
+    order = np.argsort(np.concatenate(candidate_heights), kind="stable")
     for number in lattice.one_by_one(np.concatenate(queue)[order]):
         if flat[number]:
             continue
-        which = bisect_right(ends, number) - 1
-        node, rest = list(lattice.tops), number - ends[which]
-        for j in reversed(subsets[which]):
+        subset_place = bisect_right(ends, number) - 1
+        node, rest = list(lattice.tops), number - ends[subset_place]
+        for j in reversed(subsets[subset_place]):
             rest, node[j] = divmod(rest, lattice.shape[j])
         if lattice.satisfies(tuple(node)):
-            levels = tuple(node[j] for j in subsets[which])
-            found[subsets[which]][lattice.up_set(levels)] = True
-    return found
+            levels = tuple(node[j] for j in subsets[subset_place])
+            satisfying[subsets[subset_place]][lattice.up_set(levels)] = True
+    return satisfying

@@ -21,20 +21,20 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="k-member",
     title="k-member clustering",
-    summary="Makes one cluster after the other, each far from the last one, of the records that "
-    "increase its loss least, until it holds k. What is left at the end joins the cluster that it "
-    "costs least.",
+    summary="Builds one cluster at a time, far from the last one, from the records that increase "
+    "its loss least, until it holds k. Records left at the end join the cluster whose loss they "
+    "increase least.",
     source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
     family="clusters",
     how="A record is drawn at random; the seed repeats the draw. The first cluster begins with "
     "the record furthest from it, every later one with the record furthest from the one that the "
-    "last cluster began with: furthest is what costs most per record to put together. As long as "
+    "last cluster began with: furthest means the most expensive to put together, per record. While "
     "a cluster has fewer than k records, it takes those by which the loss of the whole cluster "
     "grows least. When fewer than k records are left, they join, in random order, the cluster "
     "whose loss they increase least. Every cluster gets, in every quasi-identifier, the lowest "
     "group of the hierarchy that holds all its values. The published algorithm moves single "
     "records; here records that share all quasi-identifiers move together, so a cluster may hold "
-    "more than k. Clusters that come to look the same are one class.",
+    "more than k. Clusters that end up looking the same form one class.",
     guarantees="Every class holds k records and meets all models; nothing is suppressed.",
     slow="With more than about a hundred thousand classes, and more so for small k.",
     uses=("metric", "attribute_weights", "cost", "seed"),
@@ -70,43 +70,43 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
     """
     table = table_of(task)
     generator = np.random.default_rng(task.seed)
-    drawn = drawn_class(table.counts, generator)
-    clusters = _grown(table, drawn, stretch(progress, 0.0, 0.95))
-    left = np.flatnonzero(clusters.of < 0)
-    left = left[drawn_order(table.counts[left], generator)]
-    join_nearest(table, clusters, left, ALL, stretch(progress, 0.95, 1.0))
+    start = drawn_class(table.counts, generator)
+    clusters = _grow_clusters(table, start, stretch(progress, 0.0, 0.95))
+    leftovers = np.flatnonzero(clusters.of < 0)
+    leftovers = leftovers[drawn_order(table.counts[leftovers], generator)]
+    join_nearest(table, clusters, leftovers, ALL, stretch(progress, 0.95, 1.0))
     return clusters
 
 
-def _grown(table: ClusteringInput, drawn: int, progress: Progress) -> Clusters:
+def _grow_clusters(table: ClusteringInput, start: int, progress: Progress) -> Clusters:
     """All clusters before the leftovers join them."""
     size, m = table.nodes.shape
     n = int(table.counts.sum())
 
-    def numbers(*shape: int) -> np.ndarray:
+    def fill_zeros(*shape: int) -> np.ndarray:
         return np.zeros(shape, dtype=np.int64)
 
-    grown = Unclustered(
+    unclustered = Unclustered(
         values=np.array(table.nodes.T, order="C"),
         number=np.arange(size, dtype=np.int64),
         records=table.counts.copy(),
-        up=numbers(size),
-        down=numbers(size),
-        apart=numbers(size),
-        up_of=numbers(*table.depths.shape),
-        down_of=numbers(*table.depths.shape),
-        change=numbers(2, table.depths.shape[1]),
-        state=np.array([size, 0, 0, n, drawn], dtype=np.int64),
+        up=fill_zeros(size),
+        down=fill_zeros(size),
+        apart=fill_zeros(size),
+        up_of=fill_zeros(*table.depths.shape),
+        down_of=fill_zeros(*table.depths.shape),
+        change=fill_zeros(2, table.depths.shape[1]),
+        state=np.array([size, 0, 0, n, start], dtype=np.int64),
     )
-    most = min(size, n // table.k) + 1  # and one that stays empty
-    room = Clusters(np.zeros((most, m), dtype=np.int32), numbers(most), numbers(size) - 1)
-    done = False
-    while not done:
-        done = grow_some(table, grown, room, LOOKS)
-        clustered = n - int(grown.state[LEFT])
-        progress(clustered / n, f"{thin(clustered)} of {thin(n)} records have a cluster")
-    made = int(grown.state[CLUSTERS])
-    return Clusters(room.nodes[:made], room.records[:made], room.of)
+    limit = min(size, n // table.k) + 1  # and one that stays empty
+    room = Clusters(np.zeros((limit, m), dtype=np.int32), fill_zeros(limit), fill_zeros(size) - 1)
+    all_grown = False
+    while not all_grown:
+        all_grown = grow_some(table, unclustered, room, LOOKS)
+        n_clustered = n - int(unclustered.state[LEFT])
+        progress(n_clustered / n, f"{thin(n_clustered)} of {thin(n)} records have a cluster")
+    n_clusters = int(unclustered.state[CLUSTERS])
+    return Clusters(room.nodes[:n_clusters], room.records[:n_clusters], room.of)
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -134,8 +134,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     (['1-3', '7-9'], [3, 3])
     """
 
-    def cluster(told: Progress) -> tuple[np.ndarray, int]:
-        clusters = made_clusters(task, told)
+    def build_targets(progress: Progress) -> tuple[np.ndarray, int]:
+        clusters = made_clusters(task, progress)
         return clusters.nodes[clusters.of], len(clusters.records)
 
-    return finished(task, progress, cluster)
+    return finished(task, progress, build_targets)

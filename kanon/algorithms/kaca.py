@@ -25,9 +25,9 @@ CARD = AlgorithmCard(
     how="At first, records that share all quasi-identifiers form a class. As long as some class "
     "has fewer than k records, one of those is drawn at random (the seed repeats the draws) and "
     "merged with the class nearest to it, of whatever size: in every quasi-identifier, all their "
-    "records get the lowest group of the hierarchy that holds the values of both. How far two "
-    "classes are apart is what it costs to raise the records of both to there. Records that come "
-    "to look the same are one class from then on.",
+    "records get the lowest group of the hierarchy that holds the values of both. The "
+    "distance of two classes is the cost of raising the records of both to that group. Records "
+    "that now look the same form one class.",
     guarantees="Every class holds k records and meets all models; nothing is suppressed.",
     slow="With more than about a million classes.",
     uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),
@@ -44,9 +44,9 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
 
     Returns
     -------
-    work : Merging
-        ``work.parts`` has a row per merge: the class that was drawn, the one nearest to it, and a
-        third that already had the merged tuple (-1 if none). Merge i made the class E + i.
+    merging : Merging
+        ``merging.parts`` has a row per merge: the drawn class, the one nearest to it, and a third
+        that already had the merged tuple (-1 if none). Merge i made the class E + i.
     merges : int
         Their number.
 
@@ -61,26 +61,26 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
     """
     size = task.classes.n_classes
     nearest = replace(task, strategy="s1", sensitive=None)
-    work, rules, looking = begin(nearest, task.classes, any_size=True)
+    merging, rules, view = begin(nearest, task.classes, any_size=True)
     generator = np.random.default_rng(task.seed)
     small = np.flatnonzero(task.classes.counts < task.k).tolist()  # stays in rising order
-    at_first, merges = len(small), 0
+    n_at_first, merges = len(small), 0
     while small:
-        chosen = small[int(generator.integers(len(small)))]
-        made = int(merge_chosen(work, rules, looking, chosen))
-        for part in work.parts[merges].tolist():
-            if part >= 0 and work.counts[part] < task.k:
+        drawn = small[int(generator.integers(len(small)))]
+        merged_class = int(merge_chosen(merging, rules, view, drawn))
+        for part in merging.parts[merges].tolist():
+            if part >= 0 and merging.counts[part] < task.k:
                 del small[bisect_left(small, part)]
-        if work.counts[made] < task.k:
-            small.append(made)
+        if merging.counts[merged_class] < task.k:
+            small.append(merged_class)
         merges += 1
         if merges % 64 == 0 or not small:
-            left = len(small)
+            n_small = len(small)
             progress(
-                1 - left / at_first,
-                f"{thin(left)} classes below k left of {thin(at_first)}, out of {thin(size)}",
+                1 - n_small / n_at_first,
+                f"{thin(n_small)} classes below k left of {thin(n_at_first)}, out of {thin(size)}",
             )
-    return work, merges
+    return merging, merges
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -108,12 +108,12 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     (['1-2', '8-9'], [2, 2])
     """
 
-    def cluster(told: Progress) -> tuple[np.ndarray, int]:
-        work, merges = merged(task, told)
+    def build_targets(progress: Progress) -> tuple[np.ndarray, int]:
+        merging, merges = merged(task, progress)
         size = task.classes.n_classes
-        into = np.arange(size + merges)
-        for made, parts in enumerate(work.parts[:merges], start=size):
-            into[parts[parts >= 0]] = made
-        return work.nodes[ends(into)[:size]], merges
+        merged_into = np.arange(size + merges)
+        for merged_class, parts in enumerate(merging.parts[:merges], start=size):
+            merged_into[parts[parts >= 0]] = merged_class
+        return merging.nodes[ends(merged_into)[:size]], merges
 
-    return finished(task, progress, cluster)
+    return finished(task, progress, build_targets)

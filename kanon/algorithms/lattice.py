@@ -34,10 +34,10 @@ from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
 from kanon.stored_classes import StoredClasses
 
-_STRETCH = 1 << 15
+_PLACES_PER_REPORT = 1 << 15
 """So many places of a lattice are looked at between two reports, if none has to be counted."""
 
-_SECONDS = 0.1  # the time between two reports, at least
+_REPORT_SECONDS = 0.1  # the time between two reports, at least
 
 _FIELDS = len(fields(Evaluation))
 
@@ -61,9 +61,9 @@ class Lattice:
         self._records = classes.n_records
         # What was evaluated, packed: a search may go through millions of nodes.
         self._steps = [math.prod(self.shape[j + 1 :]) for j in range(len(self.tops))]
-        self._seen: dict[int, int] = {}
+        self._value_starts: dict[int, int] = {}
         self._values = array("q")
-        self._told = time.monotonic()
+        self._last_report = time.monotonic()
         self._counts: CountsHere | StoredCounts
         if isinstance(classes, StoredClasses):
             self._counts = StoredCounts(classes, task.potentials, task.k)
@@ -99,16 +99,16 @@ class Lattice:
     def at_height_between(self, low: Node, high: Node, height: int) -> Iterator[Node]:
         rest = [sum(high[j:]) - sum(low[j:]) for j in range(len(high) + 1)]
 
-        def go(j: int, left: int, before: Node) -> Iterator[Node]:
+        def extend_levels(j: int, steps_left: int, lower_levels: Node) -> Iterator[Node]:
             if j == len(high):
-                yield before
+                yield lower_levels
                 return
-            most = high[j] - low[j]
-            for step in range(max(0, left - rest[j + 1]), min(most, left) + 1):
-                yield from go(j + 1, left - step, (*before, low[j] + step))
+            highest_step = high[j] - low[j]
+            for step in range(max(0, steps_left - rest[j + 1]), min(highest_step, steps_left) + 1):
+                yield from extend_levels(j + 1, steps_left - step, (*lower_levels, low[j] + step))
 
         if 0 <= height <= rest[0]:
-            yield from go(0, height, ())
+            yield from extend_levels(0, height, ())
 
     def node_at(self, place: int) -> Node:
         return tuple(
@@ -121,9 +121,9 @@ class Lattice:
 
     def one_by_one(self, places: np.ndarray) -> Iterator[int]:
         """The places of an array; tells how far the search is, however few of them it counts."""
-        for start in range(0, len(places), _STRETCH):
+        for start in range(0, len(places), _PLACES_PER_REPORT):
             self.tell()
-            yield from places[start : start + _STRETCH].tolist()
+            yield from places[start : start + _PLACES_PER_REPORT].tolist()
 
     def nodes(self) -> Iterator[Node]:
         """Every node, in canonical order."""
@@ -139,30 +139,30 @@ class Lattice:
     # --- what is counted ------------------------------------------------------------------------
     def evaluate(self, node: Node) -> Evaluation:
         """What the classes at a node amount to; counted once."""
-        place = self._place(node)
-        known = self._seen.get(place, _FAILS)
-        if known != _FAILS:
-            return Evaluation(*self._values[known : known + _FIELDS])
-        found = self._counts.evaluation(node)
+        place = self._compute_place(node)
+        start = self._value_starts.get(place, _FAILS)
+        if start != _FAILS:
+            return Evaluation(*self._values[start : start + _FIELDS])
+        evaluation = self._counts.evaluation(node)
         if self._others:
-            found = self._with_others(node, found)
-        self._seen[place] = len(self._values)
-        self._values.extend(vars(found).values())
+            evaluation = self._count_other_models(node, evaluation)
+        self._value_starts[place] = len(self._values)
+        self._values.extend(vars(evaluation).values())
         self.tell()
-        return found
+        return evaluation
 
     @property
     def visited(self) -> list[Node]:
         """The nodes that were evaluated, in their order, each once."""
-        return [self.node_at(place) for place in self._seen]
+        return [self.node_at(place) for place in self._value_starts]
 
     def satisfies(self, node: Node) -> bool:
         """Whether at most the allowed number of records has to be suppressed at a node."""
-        place = self._place(node)
-        if place not in self._seen and self._counts.exceeds(node, self.limit):
-            self._seen[place] = _FAILS
+        place = self._compute_place(node)
+        if place not in self._value_starts and self._counts.exceeds(node, self.limit):
+            self._value_starts[place] = _FAILS
             self.tell()
-        if self._seen.get(place) == _FAILS:
+        if self._value_starts.get(place) == _FAILS:
             return False
         return self.evaluate(node).suppressed <= self.limit
 
@@ -176,21 +176,21 @@ class Lattice:
             hiding, number = self._counts.sizes(node)
             records = hiding * number
         else:
-            released = self._counts.recoded(node).released
-            order = np.argsort(released.hiding, kind="stable")
-            records, hiding = released.counts[order], released.hiding[order]
+            release = self._counts.recoded(node).released
+            order = np.argsort(release.hiding, kind="stable")
+            records, hiding = release.counts[order], release.hiding[order]
         return int(hiding[np.searchsorted(np.cumsum(records), self.limit, side="right")])
 
     @cached_property
     def values_left(self) -> list[list[int]]:
-        occurring = list(map(np.flatnonzero, self.task.classes.cells))
+        used_nodes = list(map(np.flatnonzero, self.task.classes.cells))
         return [
-            [len(np.unique(row[nodes])) for row in raised]
-            for raised, nodes in zip(self.raised, occurring, strict=True)
+            [len(np.unique(row[nodes])) for row in nodes_by_level]
+            for nodes_by_level, nodes in zip(self.raised, used_nodes, strict=True)
         ]
 
     def distinct(self, node: Node) -> list[int]:
-        return [left[level] for left, level in zip(self.values_left, node, strict=True)]
+        return [counts[level] for counts, level in zip(self.values_left, node, strict=True)]
 
     def targets(self, node: Node) -> np.ndarray:
         return targets_at(self.task.classes, self.raised, node)
@@ -201,7 +201,7 @@ class Lattice:
             node=node,
             walk=tuple(walk),
             visited=np.array(self.visited, dtype=np.int32).reshape(-1, len(self.tops)),
-            evaluated=len(self._seen),
+            evaluated=len(self._value_starts),
             steps=len(walk),
         )
         whole = self._counts.recoded(node).with_trace(trace)
@@ -224,18 +224,18 @@ class Lattice:
     def tell(self) -> None:
         """Tell how many nodes were evaluated, unless that was just told."""
         now = time.monotonic()
-        if now - self._told >= _SECONDS:
-            self._told = now
-            done = len(self._seen)
-            self.progress(min(0.99, done / self.size), f"{thin(done)} nodes evaluated")
+        if now - self._last_report >= _REPORT_SECONDS:
+            self._last_report = now
+            n_seen = len(self._value_starts)
+            self.progress(min(0.99, n_seen / self.size), f"{thin(n_seen)} nodes evaluated")
 
     # --- inside ---------------------------------------------------------------------------------
-    def _place(self, node: Node) -> int:
+    def _compute_place(self, node: Node) -> int:
         return sum(map(mul, node, self._steps))
 
-    def _with_others(self, node: Node, found: Evaluation) -> Evaluation:
-        if found.suppressed > self.limit and not self.thorough:  # it fails already
-            return found
+    def _count_other_models(self, node: Node, evaluation: Evaluation) -> Evaluation:
+        if evaluation.suppressed > self.limit and not self.thorough:  # it fails already
+            return evaluation
         whole = self._counts.recoded(node)
         bad = (whole.counts < self.task.k) | broken(self._others, whole.released)
         depths = np.zeros(whole.n_classes, dtype=np.int64)
@@ -245,8 +245,8 @@ class Lattice:
         return Evaluation(
             int(counts[bad].sum()),
             int((~bad).sum()),
-            found.all_classes,
+            evaluation.all_classes,
             int((counts[~bad] ** 2).sum()),
-            found.all_squares,
+            evaluation.all_squares,
             int((counts * depths)[bad].sum()),
         )

@@ -52,25 +52,25 @@ class Half:
 
     def parts(self, levels: Node) -> tuple[np.ndarray, np.ndarray, int]:
         """Per half of a tuple its part at some levels; the potential of each part; how many."""
-        found = self.known.get(levels)
-        if found is None:
-            raised = [each[level] for each, level in zip(self.raised, levels, strict=True)]
-            depths = [each[level] for each, level in zip(self.depths, levels, strict=True)]
-            widths = np.array([len(each) for each in raised], dtype=np.int64)
+        numbered_parts = self.known.get(levels)
+        if numbered_parts is None:
+            nodes = [row[level] for row, level in zip(self.raised, levels, strict=True)]
+            depths = [row[level] for row, level in zip(self.depths, levels, strict=True)]
+            widths = np.array([len(row) for row in nodes], dtype=np.int64)
             starts = np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64)
             parts = np.empty(len(self.tuples), dtype=np.int32)
             worth = np.empty(len(self.tuples), dtype=np.int64)
             number = number_parts(
-                self.tuples, _joined(raised, np.int32), starts, widths,
-                _joined(depths, np.int64), parts, worth,
+                self.tuples, _join_arrays(nodes, np.int32), starts, widths,
+                _join_arrays(depths, np.int64), parts, worth,
             )  # fmt: skip
-            found = parts, worth[:number].copy(), int(number)
-            self.known[levels] = found
-            self.held += found[0].nbytes + found[1].nbytes
+            numbered_parts = parts, worth[:number].copy(), int(number)
+            self.known[levels] = numbered_parts
+            self.held += numbered_parts[0].nbytes + numbered_parts[1].nbytes
             while self.held > _MOST_PART_BYTES and len(self.known) > 1:  # the oldest leave first
                 old = self.known.pop(next(iter(self.known)))
                 self.held -= old[0].nbytes + old[1].nbytes
-        return found
+        return numbered_parts
 
 
 class CountsHere:
@@ -82,13 +82,13 @@ class CountsHere:
         self._classes, self._k = classes, k
         self._records = classes.n_records
         self._raised = [raised_to(tree) for tree in classes.hierarchies]
-        self._halves = self._halved(classes, potentials)
-        self._whole = _in_runs(classes.counts, *self._halves)
+        self._halves = self._split_columns(classes, potentials)
+        self._whole = _build_runs(classes.counts, *self._halves)
         n_left, n_right = (len(half.tuples) for half in self._halves)
         self._room = CountingRoom(*(np.empty(n, dtype=np.int32) for n in (n_left, n_left, n_right)))
-        self._runs = ClassRuns(*(np.empty_like(each) for each in self._whole))
-        self._found = np.empty(_FIELDS, dtype=np.int64)
-        self._counted: tuple[Node, int] = (), 0
+        self._runs = ClassRuns(*(np.empty_like(array) for array in self._whole))
+        self._figures = np.empty(_FIELDS, dtype=np.int64)
+        self._last_count: tuple[Node, int] = (), 0
         self._last: tuple[Node, Recoding] | None = None
         self._snapshots: list[ClassRuns] = []
         self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self._raised)), dtype=np.int32)
@@ -103,13 +103,13 @@ class CountsHere:
         """What the classes amount to, by k alone."""
         self._count(node, self._records)
         left, right = self._halves
-        left_part, left_worth, n_left = left.parts(_of(node, left.columns))
-        right_part, right_worth, _ = right.parts(_of(node, right.columns))
+        left_part, left_worth, n_left = left.parts(_select_levels(node, left.columns))
+        right_part, right_worth, _ = right.parts(_select_levels(node, right.columns))
         assess(
             self._runs, left_part, right_part, left_worth, right_worth, n_left, self._k,
-            self._found,
+            self._figures,
         )  # fmt: skip
-        return Evaluation(*self._found.tolist())
+        return Evaluation(*self._figures.tolist())
 
     def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
         """The sizes of the classes, each once and rising, and how many classes have each."""
@@ -123,7 +123,7 @@ class CountsHere:
             self._last = node, Recoding.from_targets(self._classes, targets)
         return self._last[1]
 
-    def _halved(
+    def _split_columns(
         self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray]
     ) -> tuple[Half, Half]:
         trees, tops = classes.hierarchies, [len(row) - 1 for row in self._raised]
@@ -134,9 +134,9 @@ class CountsHere:
             side = 0 if sizes[0] <= sizes[1] else 1
             sides[side].append(j)
             sizes[side] *= tops[j] + 1
-        found = []
-        for chosen in sides:
-            columns = tuple(sorted(chosen))
+        halves = []
+        for side_columns in sides:
+            columns = tuple(sorted(side_columns))
             sizes_of = [trees[j].n_nodes for j in columns]
             tuples, records, of_class = group_tuples(
                 classes.nodes[:, columns], classes.counts, sizes_of
@@ -147,45 +147,49 @@ class CountsHere:
             tuples, of_class = tuples[by_records], np.argsort(by_records)[of_class]
             raised = [list(self._raised[j]) for j in columns]
             depths = [[potentials[j][row] for row in self._raised[j]] for j in columns]
-            found.append(Half(columns, tuples, of_class.astype(np.int32), raised, depths))
-        return found[0], found[1]
+            halves.append(Half(columns, tuples, of_class.astype(np.int32), raised, depths))
+        return halves[0], halves[1]
 
     def _count(self, node: Node, most: int) -> int:
         """Count the classes at a node, from the fewest classes known below it."""
-        if self._counted[0] == node and self._counted[1] >= 0:
-            return self._counted[1]
+        if self._last_count[0] == node and self._last_count[1] >= 0:
+            return self._last_count[1]
         left, right = self._halves
-        left_part, _, n_left = left.parts(_of(node, left.columns))
-        right_part, _, n_right = right.parts(_of(node, right.columns))
-        given = self._nearest(node)
+        left_part, _, n_left = left.parts(_select_levels(node, left.columns))
+        right_part, _, n_right = right.parts(_select_levels(node, right.columns))
+        source = self._find_smallest_below(node)
         number: int = count_classes(
-            given, left_part, right_part, n_left, n_right, self._k, most, self._room, self._runs
+            source, left_part, right_part, n_left, n_right, self._k, most, self._room, self._runs
         )
-        self._counted = node, number
+        self._last_count = node, number
         if number >= 0:
-            self._remember(node, n_left, number, len(given.right))
+            self._store_snapshot(node, n_left, number, len(source.right))
         return number
 
-    def _nearest(self, node: Node) -> ClassRuns:
-        known = len(self._snapshots)
-        if known:
-            below = (self._snapshot_levels[:known] <= np.array(node)).all(axis=1)
+    def _find_smallest_below(self, node: Node) -> ClassRuns:
+        n_snapshots = len(self._snapshots)
+        if n_snapshots:
+            below = (self._snapshot_levels[:n_snapshots] <= np.array(node)).all(axis=1)
             if below.any():
-                sizes = np.where(below, self._snapshot_sizes[:known], np.iinfo(np.int64).max)
+                sizes = np.where(below, self._snapshot_sizes[:n_snapshots], np.iinfo(np.int64).max)
                 return self._snapshots[int(sizes.argmin())]
         return self._whole
 
-    def _remember(self, node: Node, n_left: int, number: int, counted: int) -> None:
-        known = len(self._snapshots)
+    def _store_snapshot(self, node: Node, n_left: int, number: int, n_counted: int) -> None:
+        n_snapshots = len(self._snapshots)
         ends = n_left, n_left + 1, number, number
-        some = [each[:end] for each, end in zip(self._runs, ends, strict=True)]
-        room = self._snapshot_bytes + sum(each.nbytes for each in some)
-        if 2 * number > counted or known == _MOST_SNAPSHOTS or room > _MOST_SNAPSHOT_BYTES:
+        used = [array[:end] for array, end in zip(self._runs, ends, strict=True)]
+        n_bytes = self._snapshot_bytes + sum(array.nbytes for array in used)
+        if (
+            2 * number > n_counted
+            or n_snapshots == _MOST_SNAPSHOTS
+            or n_bytes > _MOST_SNAPSHOT_BYTES
+        ):
             return
-        self._snapshot_bytes = room
-        self._snapshot_levels[known] = node
-        self._snapshot_sizes[known] = number
-        self._snapshots.append(ClassRuns(*(each.copy() for each in some)))
+        self._snapshot_bytes = n_bytes
+        self._snapshot_levels[n_snapshots] = node
+        self._snapshot_sizes[n_snapshots] = number
+        self._snapshots.append(ClassRuns(*(array.copy() for array in used)))
 
 
 def targets_at(classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: Node) -> np.ndarray:
@@ -195,11 +199,11 @@ def targets_at(classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: 
     ).astype(np.int32)
 
 
-def _joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
+def _join_arrays(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
     return np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, dtype=kind)
 
 
-def _in_runs(counts: np.ndarray, left: Half, right: Half) -> ClassRuns:
+def _build_runs(counts: np.ndarray, left: Half, right: Half) -> ClassRuns:
     order = np.argsort(left.of_class, kind="stable")
     sizes = np.bincount(left.of_class, minlength=len(left.tuples))
     return ClassRuns(
@@ -210,5 +214,5 @@ def _in_runs(counts: np.ndarray, left: Half, right: Half) -> ClassRuns:
     )
 
 
-def _of(node: Node, columns: tuple[int, ...]) -> Node:
+def _select_levels(node: Node, columns: tuple[int, ...]) -> Node:
     return tuple(node[j] for j in columns)

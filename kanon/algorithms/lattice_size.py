@@ -22,15 +22,15 @@ def raised_to(tree: Hierarchy) -> np.ndarray:
     if (top + 1) * tree.n_nodes > 10**8:
         raise PlanError(
             f"A hierarchy has {thin(top + 1)} levels and {thin(tree.n_nodes)} nodes: too many for "
-            "algorithms that go by levels. Use 'gaa', which goes by its edges, or take out levels."
+            "algorithms that work with levels. Use 'gaa', which works with edges, or remove levels."
         )
     above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
-    found = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
+    raised = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
     for level in range(1, top + 1):
         # One step up at most: what is above has a level of at least this one, or it was reached.
-        higher = above[found[level - 1]]
-        found[level] = np.where(tree.level[higher] <= level, higher, found[level - 1])
-    return found
+        higher = above[raised[level - 1]]
+        raised[level] = np.where(tree.level[higher] <= level, higher, raised[level - 1])
+    return raised
 
 
 def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
@@ -51,14 +51,14 @@ def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> fl
 
 def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
     """The number of nodes at each sum of levels."""
-    found = [1]
+    counts = [1]
     for tree in hierarchies:
-        longer = [0] * (len(found) + tree.height - 1)
-        for height, count in enumerate(found):
+        higher_counts = [0] * (len(counts) + tree.height - 1)
+        for height, count in enumerate(counts):
             for level in range(tree.height):
-                longer[height + level] += count
-        found = longer
-    return found
+                higher_counts[height + level] += count
+        counts = higher_counts
+    return counts
 
 
 def heights(shape: Sequence[int]) -> np.ndarray:
@@ -91,10 +91,10 @@ def lost_per_level(
     classes: EquivalenceClasses, potentials: Sequence[np.ndarray], raised: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
-    found = []
+    losses = []
     for records, depth, table in zip(classes.cells, potentials, raised, strict=True):
-        found.append(depth @ records - np.array([depth[row] @ records for row in table]))
-    return found
+        losses.append(depth @ records - np.array([depth[row] @ records for row in table]))
+    return losses
 
 
 def places_by_loss(
@@ -109,7 +109,7 @@ def places_by_loss(
 
 def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
     """What raising all records to each node costs, with nothing suppressed."""
-    found = np.zeros((), dtype=np.int64)
-    for each in lost:
-        found = found[..., None] + each
-    return found
+    losses = np.zeros((), dtype=np.int64)
+    for level_losses in lost:
+        losses = losses[..., None] + level_losses
+    return losses

@@ -44,8 +44,8 @@ EFFORT = Parameter(
         "closest": "Closest: near the least loss possible",
     },
     default="fast",
-    help="How long to look for a release of less loss; 'thorough' takes many times as long as "
-    "'fast', and 'closest' as 'thorough'. Both know no model but k-anonymity.",
+    help="How long to search for a release of less loss. 'thorough' takes many times as long as "
+    "'fast', and 'closest' many times as long as 'thorough'. Both accept no model but k-anonymity.",
 )
 CARD = AlgorithmCard(
     name="lattice-sweep",
@@ -56,32 +56,32 @@ CARD = AlgorithmCard(
     source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
     family="regions",
     how="Every combination of levels, one per quasi-identifier, says how far values are "
-    "generalised. The combinations are tried in the order of what they would cost if the whole "
-    "table were generalised so, the cheapest first. At each, the records that have not been "
-    "released yet are looked at: those that look the same at these levels, and are at least k, "
-    "and meet every other privacy model asked for, are released so. The rest goes on to the next "
-    "combination. What is left at the end, mostly fewer than k records, joins the released class "
-    "that costs least to widen. So records of one table may be generalised to different levels, "
-    "and two released classes may cover the same original values. With the effort 'thorough' "
-    "groups are released one by one in the order of their cost per record; then classes are "
-    "dissolved into others, and neighbouring classes are merged and split anew, wherever that "
-    "lowers the total loss. With the effort 'closest' a price per record is sought for every "
-    "class of equal records, at which no group is worth much more than it costs; the groups that "
-    "pay off at these prices are released, the surest first, and what comes of that is improved "
-    "in the same way. The better of both is taken.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed. It need "
-    "not be the least loss there is: the lower bound says how much less is possible at most.",
+    "generalised. The combinations are tried in the order of what they would cost for the whole "
+    "table, the cheapest first. At each one, the records that have not been released yet are "
+    "grouped: records that look the same at these levels are released there if they are at least k "
+    "and meet every other required model. The rest goes on to the next combination. Records left "
+    "at the end, mostly fewer than k, join the released class that costs least to widen. So "
+    "records of one table may be generalised to different levels, and two released classes may "
+    "cover the same original values. With the effort 'thorough' groups are released one by one in "
+    "the order of their cost per record; then classes are dissolved into others, and neighbouring "
+    "classes are merged and split anew, wherever that lowers the total loss. With the effort "
+    "'closest' a price per record is sought for every class of equal records, at which no group is "
+    "worth much more than it costs; the groups that pay off at these prices are released, the "
+    "surest first, and what comes of that is improved in the same way. The better of both is "
+    "taken.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed. Another "
+    "release may lose less; the lower bound says how much less at most.",
     slow="With lattices of many nodes (at most ten million) and k so large that much of the table "
-    "remains; with models beyond k-anonymity, which are asked at nearly every node; with thorough "
-    "effort, which weighs every group of the whole table; and most with effort 'closest', which "
-    "does so hundreds of times and keeps all groups in memory.",
+    "remains; with models beyond k-anonymity, which are checked at nearly every node; with "
+    "thorough effort, which weighs every group of the whole table; and most with effort 'closest', "
+    "which does so hundreds of times and keeps all groups in memory.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
 )
 
-_WALKED = 0.95  # the share of the time of a fast run after the walk
+_WALK_SHARE = 0.95  # the share of the time of a fast run after the walk
 
-_CLOSEST = 0.1
+_THOROUGH_SHARE = 0.1
 """The share of the time of effort ``closest`` that passes with what ``thorough`` does."""
 
 
@@ -103,7 +103,7 @@ def check(task: Task) -> None:
         raise PlanError(
             f"The lattice sweep with effort '{effort}' moves records between classes by their "
             f"number alone, so it cannot keep {task.others[0].title}; use effort 'fast', which "
-            "asks every model before it releases a class."
+            "checks every model before it releases a class."
         )
 
 
@@ -154,21 +154,21 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     task = by_least_k(task)
     if task.option(EFFORT) == "fast":
-        swept = walked(task, stretch(progress, 0, _WALKED))
-        return finished(task, swept, stretch(progress, _WALKED, 1))
+        sweep = walked(task, stretch(progress, 0, _WALK_SHARE))
+        return finished(task, sweep, stretch(progress, _WALK_SHARE, 1))
     if task.option(EFFORT) == "thorough":
-        return _thorough(task, progress)
-    known = _thorough(task, stretch(progress, 0, _CLOSEST))
-    return closest(task, known, stretch(progress, _CLOSEST, 1))
+        return _run_thorough(task, progress)
+    thorough = _run_thorough(task, stretch(progress, 0, _THOROUGH_SHARE))
+    return closest(task, thorough, stretch(progress, _THOROUGH_SHARE, 1))
 
 
-def _thorough(task: Task, progress: Progress) -> Recoding:
+def _run_thorough(task: Task, progress: Progress) -> Recoding:
     first, second = 0.05, 0.5  # the shares of the time after the walk, and after the other sweep
     walk = finished(task, walked(task, stretch(progress, 0, first)))
     order = finished(task, in_group_order(task, stretch(progress, first, second)))
-    best = min(walk, order, key=lambda each: total_loss(task, each))
-    grouped = walk.trace.evaluated + order.trace.evaluated
-    best = replace(best, trace=replace(best.trace, evaluated=grouped))
+    best = min(walk, order, key=lambda recoding: total_loss(task, recoding))
+    n_grouped = walk.trace.evaluated + order.trace.evaluated
+    best = replace(best, trace=replace(best.trace, evaluated=n_grouped))
     return improved(best, task, stretch(progress, second, 1))
 
 
@@ -177,28 +177,28 @@ def by_least_k(task: Task) -> Task:
     return replace(task, k=least_k(task))
 
 
-def finished(task: Task, swept: SweepState, progress: Progress = no_progress) -> Recoding:
+def finished(task: Task, sweep: SweepState, progress: Progress = no_progress) -> Recoding:
     """The release after a sweep, with what it left over."""
-    trace = Trace(evaluated=swept.visited, steps=swept.released)
-    return with_the_rest(task, swept.targets, swept.at < 0, trace, progress)
+    trace = Trace(evaluated=sweep.visited, steps=sweep.released)
+    return with_the_rest(task, sweep.targets, sweep.at < 0, trace, progress)
 
 
 # --- the effort closest ---------------------------------------------------------------------
 _NEAR = 0.3
-"""Groups that stay worth nothing if every price rises by this share of their mean are left out."""
+"""Groups still worth nothing if every price rises by this share of their mean are left out."""
 
 _MOST_MEMBERS = 8_000_000  # the classes that these groups have together, at most
 
-_SHARE = 0.05  # the share of the groups still to be opened that are opened at once
+_OPEN_SHARE = 0.05  # the share of the groups still to be opened that are opened at once
 
 _SLACK = 0.2
 """How far below nothing a group may be worth that is opened, as a share of the mean price."""
 
-_LEAST = 0.05  # groups that were in use less than this are not opened
+_LEAST_USE = 0.05  # groups that were in use less than this are not opened
 
 
-def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
-    """A release from prices, or the known one if that loses no more: the surest groups first."""
+def closest(task: Task, start: Recoding, progress: Progress = no_progress) -> Recoding:
+    """A release from prices, or the start if that loses no more: the surest groups first."""
     first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
     groups = distinct_groups(task, stretch(progress, 0, first))
     if groups is None:
@@ -208,42 +208,46 @@ def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Re
         )
     prices = good_prices(task, groups, stretch(progress, first, second))
     near = prices.of_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
-    into = _opened(near, stretch(progress, second, third))
-    if (into < 0).all():  # at prices at which nothing is to gain
-        return known
-    at = np.where(into >= 0, near.problem.groups.node[into], -1)
-    _, raised = lattice_above(task.classes)
-    targets = targets_at(task.classes.nodes, at, raised, at < 0)
-    trace = Trace(evaluated=known.trace.evaluated, steps=len(np.unique(into[into >= 0])))
+    group_of = _open_groups(near, stretch(progress, second, third))
+    if (group_of < 0).all():  # at prices at which nothing is to gain
+        return start
+    at = np.where(group_of >= 0, near.problem.groups.node[group_of], -1)
+    _, raised_nodes = lattice_above(task.classes)
+    targets = targets_at(task.classes.nodes, at, raised_nodes, at < 0)
+    trace = Trace(evaluated=start.trace.evaluated, steps=len(np.unique(group_of[group_of >= 0])))
     release = with_the_rest(task, targets, at < 0, trace)
-    found = improved(release, task, stretch(progress, third, 1))
-    return min(known, found, key=lambda each: total_loss(task, each))
+    better = improved(release, task, stretch(progress, third, 1))
+    return min(start, better, key=lambda recoding: total_loss(task, recoding))
 
 
-def _opened(prices: Prices, progress: Progress) -> np.ndarray:
+def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
     """Per class the group that it goes to, -1 for none. Shape (E,)."""
-    whole, slack, size = prices.problem, _SLACK * prices.mean, len(prices.price)
-    groups, kept, n = whole.groups, whole.groups.kept.copy(), whole.counts.sum()
-    into, best = np.full(size, -1), np.full(size, -1)
-    who, values = np.zeros(size, dtype=np.int32), np.zeros(size)
+    problem, slack, size = prices.problem, _SLACK * prices.mean, len(prices.price)
+    groups, potentials, n = problem.groups, problem.groups.kept.copy(), problem.counts.sum()
+    group_of, best = np.full(size, -1), np.full(size, -1)
+    members, values = np.zeros(size, dtype=np.int32), np.zeros(size)
     while True:
         surest = np.argsort(-prices.used, kind="stable")
-        surest = surest[: int(np.ceil(_SHARE * prices.used.sum(dtype=np.float64)))]
-        order = surest[prices.used[surest] > _LEAST]
+        surest = surest[: int(np.ceil(_OPEN_SHARE * prices.used.sum(dtype=np.float64)))]
+        order = surest[prices.used[surest] > _LEAST_USE]
         if len(order) == 0:
-            return np.where(into < 0, best, into)
-        taken = np.zeros(len(order), dtype=np.bool_)
+            return np.where(group_of < 0, best, group_of)
+        is_open = np.zeros(len(order), dtype=np.bool_)
         take(
-            order, groups.begin, groups.members, kept / prices.scale, whole.counts,
-            prices.price - whole.own / prices.scale, whole.k, slack, who, values, into, taken,
+            order, groups.begin, groups.members, potentials / prices.scale, problem.counts,
+            prices.price - problem.own / prices.scale, problem.k, slack, members, values, group_of,
+            is_open,
         )  # fmt: skip
-        kept[order] = -whole.highest.max()  # nothing brings that much: it is not used again
-        best_of(order[taken], groups.begin, groups.members, groups.kept, best)
-        left = np.where(into < 0, whole.counts, 0)
-        highest = np.where(best < 0, whole.highest, whole.own - groups.kept[best])
-        progress(1 - left.sum() / n, f"{counted(int(left.sum()), 'record')} in no group yet")
+        potentials[order] = -problem.highest.max()  # nothing brings that much: it is not used again
+        best_of(order[is_open], groups.begin, groups.members, groups.kept, best)
+        waiting = np.where(group_of < 0, problem.counts, 0)
+        highest = np.where(best < 0, problem.highest, problem.own - groups.kept[best])
+        progress(
+            1 - waiting.sum() / n,
+            f"{counted(int(waiting.sum()), 'record')} in no group yet",
+        )
         prices.used[order] = 0
-        prices = prices.for_rest(left, highest, kept)
+        prices = prices.for_rest(waiting, highest, potentials)
         for _ in range(2):  # all groups are looked at before the next are opened
             prices.raised()
 
@@ -256,7 +260,7 @@ def with_the_rest(
     trace: Trace,
     progress: Progress = no_progress,
 ) -> Recoding:
-    """The release in which what remains joined the released classes that it costs least."""
+    """The release in which all that remains joined the released class that costs least to widen."""
     classes = task.classes
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
@@ -269,7 +273,7 @@ def with_the_rest(
 
 
 def merging_on(task: Task) -> Task:
-    """The task by which what no class can take is merged on."""
+    """The task that merges on what no class can take."""
     models = (KAnonymity(task.k), *task.others) if task.k > 1 else task.others
     return replace(task, models=models, weighted=True, strategy="s1", tie_seed=None)
 
@@ -280,49 +284,57 @@ def joined_one_by_one(
     """Per class the released class that it is part of now, and what each was raised to."""
     classes = task.classes
     before = Recoding.from_targets(classes, targets, suppressed=remain)
-    given = np.array(classes.nodes, dtype=np.int32, order="C")
+    tuples = np.array(classes.nodes, dtype=np.int32, order="C")
     nodes, counts = before.nodes.copy(), before.counts.copy()
     into = before.assigned.copy()
     parents, _ = in_one_width(task)
-    joined = np.empty_like(nodes)
-    told = now_and_then(progress)
-    left = np.flatnonzero(remain).tolist()
-    for done, each in enumerate(left):
+    meeting = np.empty_like(nodes)
+    tell = now_and_then(progress)
+    leftovers = np.flatnonzero(remain).tolist()
+    for place, c in enumerate(leftovers):
         costs = task.potentials.ranks(
-            partial(_costs, parents, nodes, counts, given[each], int(classes.counts[each]), joined)
+            partial(
+                _sum_costs,
+                parents,
+                nodes,
+                counts,
+                tuples[c],
+                int(classes.counts[c]),
+                meeting,
+            )
         )
-        ranked = np.lexsort((*nodes.T[::-1], costs))
-        for chosen in ranked[counts[ranked] > 0].tolist():
-            same = (nodes == joined[chosen]).all(axis=1) & (counts > 0)
-            same[chosen] = True
-            members = np.append(np.flatnonzero((into >= 0) & same[into]), each)
-            if not task.others or _meet(task, members):
-                nodes[chosen] = joined[chosen]
+        order = np.lexsort((*nodes.T[::-1], costs))
+        for candidate in order[counts[order] > 0].tolist():
+            same = (nodes == meeting[candidate]).all(axis=1) & (counts > 0)
+            same[candidate] = True
+            members = np.append(np.flatnonzero((into >= 0) & same[into]), c)
+            if not task.others or _can_join(task, members):
+                nodes[candidate] = meeting[candidate]
                 counts[same] = 0
-                counts[chosen] = classes.counts[members].sum()
-                into[members] = chosen
+                counts[candidate] = classes.counts[members].sum()
+                into[members] = candidate
                 break
-        waiting = len(left) - done - 1
-        told(
-            (done + 1) / len(left),
-            f"{counted(waiting, 'class', 'classes')} left over to join others",
+        n_waiting = len(leftovers) - place - 1
+        tell(
+            (place + 1) / len(leftovers),
+            f"{counted(n_waiting, 'class', 'classes')} left over to join others",
         )
     return into, nodes
 
 
-def _costs(
+def _sum_costs(
     parents: np.ndarray,
     nodes: np.ndarray,
     counts: np.ndarray,
     tuple_: np.ndarray,
     count: int,
-    joined: np.ndarray,
+    meeting: np.ndarray,
     potentials: Sequence[np.ndarray],
 ) -> np.ndarray:
     costs = np.empty_like(counts)
-    joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), joined, costs)
+    joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), meeting, costs)
     return costs
 
 
-def _meet(task: Task, members: np.ndarray) -> bool:
+def _can_join(task: Task, members: np.ndarray) -> bool:
     return not broken(task.others, task.classes.pooled(members, np.zeros_like(members), 1))[0]

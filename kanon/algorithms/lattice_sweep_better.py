@@ -41,7 +41,7 @@ def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -
     classes = task.classes
     size, m = classes.nodes.shape
     lattice, _, halves, table, full = room_for_every_class(classes)
-    trees = _trees(task)
+    trees = _build_trees(task)
     pool = Pool(
         np.zeros(size, dtype=np.int32),
         np.zeros(size, dtype=np.int32),
@@ -49,43 +49,43 @@ def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -
         np.zeros(size, dtype=np.bool_),
         np.zeros((4, m), dtype=np.int64),
         np.zeros((2, size + 2, 2), dtype=np.int64),
-        np.zeros(max(wanted for wanted, _ in _POOLS), dtype=np.int64),
-        np.zeros(max(wanted for wanted, _ in _POOLS), dtype=np.int64),
+        np.zeros(max(n_nearest for n_nearest, _ in _POOLS), dtype=np.int64),
+        np.zeros(max(n_nearest for n_nearest, _ in _POOLS), dtype=np.int64),
         np.zeros((size, m + 2), dtype=np.int64),
     )
-    shared = _shared(recoding, task, lattice, trees, pool)
-    state, told, begun = shared.state, now_and_then(progress), int(shared.loss.sum())
+    shared = _share_classes(recoding, task, lattice, trees, pool)
+    state, tell, first_loss = shared.state, now_and_then(progress), int(shared.loss.sum())
 
-    def tell() -> None:
-        now = int(shared.loss[shared.head >= 0].sum())
-        told(
+    def report_loss() -> None:
+        loss = int(shared.loss[shared.head >= 0].sum())
+        tell(
             min(1.0, state[WORK] / _MOST_WORK),
             f"{counted(int(state[CHANGES]), 'change')} so far, "
-            f"{100 * (begun - now) / max(begun, 1):.2f} % less loss",
+            f"{100 * (first_loss - loss) / max(first_loss, 1):.2f} % less loss",
         )
 
     for _ in range(_ROUNDS):
         before = int(state[CHANGES])
-        todo = _dearest(shared)
+        todo = _order_by_loss(shared)
         while not dissolve_some(lattice, trees, shared, pool, todo, _CHUNK):
-            tell()
+            report_loss()
             if state[WORK] > _MOST_WORK:
                 break
-        for wanted, together in _POOLS:
-            todo = _dearest(shared)
+        for n_nearest, together in _POOLS:
+            todo = _order_by_loss(shared)
             while not split_some(
                 lattice, halves, table, trees, shared, pool, full,
-                task.k, todo, wanted, together, _LARGEST, _CHUNK,
+                task.k, todo, n_nearest, together, _LARGEST, _CHUNK,
             ):  # fmt: skip
-                tell()
+                report_loss()
                 if state[WORK] > _MOST_WORK:
                     break
         if state[CHANGES] == before or state[WORK] > _MOST_WORK:
             break
-    return Recoding.from_targets(classes, _targets(shared), trace=recoding.trace)
+    return Recoding.from_targets(classes, _collect_targets(shared), trace=recoding.trace)
 
 
-def _trees(task: Task) -> Trees:
+def _build_trees(task: Task) -> Trees:
     parents, depths = in_one_width(task)
     levels = np.zeros(parents.shape, dtype=np.int64)
     for row, tree in zip(levels, task.classes.hierarchies, strict=True):
@@ -93,7 +93,7 @@ def _trees(task: Task) -> Trees:
     return Trees(parents, levels, depths)
 
 
-def _shared(
+def _share_classes(
     recoding: Recoding, task: Task, lattice: LatticeArrays, trees: Trees, pool: Pool
 ) -> Shared:
     size, m = lattice.nodes.shape
@@ -112,18 +112,18 @@ def _shared(
     return shared
 
 
-def _dearest(shared: Shared) -> np.ndarray:
+def _order_by_loss(shared: Shared) -> np.ndarray:
     """The classes by their loss per record, the dearest first; the next tries begin with them."""
     shared.state[PLACE] = 0
-    used = np.flatnonzero(shared.head >= 0)
-    return used[np.argsort(-(shared.loss[used] // shared.size[used]), kind="stable")]
+    numbers = np.flatnonzero(shared.head >= 0)
+    return numbers[np.argsort(-(shared.loss[numbers] // shared.size[numbers]), kind="stable")]
 
 
-def _targets(shared: Shared) -> np.ndarray:
+def _collect_targets(shared: Shared) -> np.ndarray:
     targets = np.empty_like(shared.nodes)
-    for each in np.flatnonzero(shared.head >= 0).tolist():
-        member = int(shared.head[each])
+    for number in np.flatnonzero(shared.head >= 0).tolist():
+        member = int(shared.head[number])
         while member >= 0:
-            targets[member] = shared.nodes[each]
+            targets[member] = shared.nodes[number]
             member = int(shared.following[member])
     return targets

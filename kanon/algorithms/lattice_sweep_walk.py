@@ -51,8 +51,8 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
     )
     parts = [math.prod(levels[:split]), math.prod(levels[split:])]
     sizes = [table.size for table in raised]
-    first, first_of = _distinct(classes, 0, split)
-    last, last_of = _distinct(classes, split, len(levels))
+    first, first_of = _group_half_tuples(classes, 0, split)
+    last, last_of = _group_half_tuples(classes, split, len(levels))
     lattice = LatticeArrays(
         # Copies of one kind: whether an array can be written is part of its type for Numba.
         np.array(classes.nodes, dtype=np.int32, order="C"),
@@ -71,7 +71,9 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
     return lattice, raised
 
 
-def _distinct(classes: EquivalenceClasses, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+def _group_half_tuples(
+    classes: EquivalenceClasses, first: int, end: int
+) -> tuple[np.ndarray, np.ndarray]:
     sizes = [tree.n_nodes for tree in classes.hierarchies[first:end]]
     tuples, _, of = group_tuples(classes.nodes[:, first:end], classes.counts, sizes)
     return np.array(tuples, dtype=np.int32, order="C"), of.astype(np.uint32)
@@ -79,13 +81,13 @@ def _distinct(classes: EquivalenceClasses, first: int, end: int) -> tuple[np.nda
 
 def room_for_halves(lattice: LatticeArrays) -> Halves:
     first, last = len(lattice.first), len(lattice.last)
-    most = max(1, _MOST_BYTES // (4 * max(first + last, 1)))
-    one, other = (min(int(part), most) for part in lattice.parts)
+    capacity = max(1, _MOST_BYTES // (4 * max(first + last, 1)))
+    n_first, n_last = (min(int(part), capacity) for part in lattice.parts)
     return Halves(
-        np.zeros((one, first), dtype=np.int32),
-        np.zeros((other, last), dtype=np.int32),
-        np.full(one, -1, dtype=np.int64),
-        np.full(other, -1, dtype=np.int64),
+        np.zeros((n_first, first), dtype=np.int32),
+        np.zeros((n_last, last), dtype=np.int32),
+        np.full(n_first, -1, dtype=np.int64),
+        np.full(n_last, -1, dtype=np.int64),
     )
 
 
@@ -126,29 +128,31 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
     """Pass progress on, but not more often than anybody can see."""
     last = -math.inf
 
-    def told(fraction: float, text: str) -> None:
+    def tell(fraction: float, text: str) -> None:
         nonlocal last
-        now = time.monotonic()
-        if now - last >= 0.05:
-            last = now
+        time_now = time.monotonic()
+        if time_now - last >= 0.05:
+            last = time_now
             progress(fraction, text)
 
-    return told
+    return tell
 
 
 def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     """Walk along the nodes by loss; at each, release every group of what remains that may be."""
     classes, k = task.classes, task.k
-    told = now_and_then(progress)
-    told(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
+    tell = now_and_then(progress)
+    tell(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
     lattice, raised = lattice_above(classes)
     order = places_by_loss(task.classes, task.potentials, raised)
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
     walk = SweepWalk(
         order,
         np.arange(classes.n_classes, dtype=np.uint32),
-        _half(lattice, 0, lattice.first, lattice.first_of, halves.ones, halves.ones_of),
-        _half(
+        _build_walked_half(
+            lattice, 0, lattice.first, lattice.first_of, halves.ones, halves.ones_of
+        ),
+        _build_walked_half(
             lattice, lattice.split, lattice.last, lattice.last_of, halves.others, halves.others_of
         ),
         np.zeros(classes.n_classes, dtype=np.uint32),
@@ -156,17 +160,17 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
         np.full(classes.n_classes, -1, dtype=np.int64),
         np.array([classes.n_classes, classes.n_records, 0, 0, 0], dtype=np.int64),
     )
-    state, done = walk.state, False
-    while not done:
+    state, ended = walk.state, False
+    while not ended:
         if task.others:
             groups = int(reach_some(lattice, halves, table, walk, k, _CHUNK))
-            done = groups < 0
+            ended = groups < 0
             if groups > 0:
-                _refuse(task, walk, table, groups)
+                _remove_breaking_groups(task, walk, table, groups)
                 release(lattice, table, walk, groups, k)
         else:
-            done = bool(walk_some(lattice, halves, table, walk, k, _CHUNK))
-        told(
+            ended = bool(walk_some(lattice, halves, table, walk, k, _CHUNK))
+        tell(
             state[NEXT] / len(order),
             f"{counted(int(state[NEXT]), 'node')} of {thin(len(order))}, "
             f"{counted(int(state[RECORDS]), 'record')} left",
@@ -175,7 +179,7 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     return SweepState(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
-def _half(
+def _build_walked_half(
     lattice: LatticeArrays,
     begins: int,
     tuples: np.ndarray,
@@ -197,13 +201,13 @@ def _half(
     )
 
 
-def _refuse(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
+def _remove_breaking_groups(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
     """Empty the groups that have k records and break another model: so they are not released."""
     live = walk.grouped[: walk.state[GROUPED]]
     of, sizes = table.of[: len(live)], table.size[:groups]
-    asked = np.flatnonzero(sizes >= task.k)
+    large_groups = np.flatnonzero(sizes >= task.k)
     place = np.full(groups, -1)
-    place[asked] = np.arange(len(asked))
+    place[large_groups] = np.arange(len(large_groups))
     members = np.flatnonzero(place[of] >= 0)
-    seen = task.classes.pooled(live[members], place[of[members]], len(asked))
-    sizes[asked[broken(task.others, seen)]] = 0
+    pooled = task.classes.pooled(live[members], place[of[members]], len(large_groups))
+    sizes[large_groups[broken(task.others, pooled)]] = 0

@@ -12,7 +12,7 @@ CARD = AlgorithmCard(
     name="levels",
     title="Levels of your choice",
     summary="Raises each column to the level that you chose. Records in classes that are too "
-    "small are suppressed, if you allow as many.",
+    "small are suppressed, if you allow that many.",
     source="Samarati 2001, full-domain generalisation at a given node",
     family="levels",
     how=f"{FULL_DOMAIN} The levels were chosen by hand. Records in classes that are too small, at "
@@ -37,10 +37,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     assert task.node is not None
     lattice = begin(task, progress)
-    found = lattice.evaluate(task.node)
-    if found.suppressed > lattice.limit:
+    evaluation = lattice.evaluate(task.node)
+    if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
-            f"At these levels {counted(found.suppressed, 'record')} would have to be suppressed, "
-            f"and {thin(lattice.limit)} may be; choose higher levels, or raise the limit."
+            f"At these levels {counted(evaluation.suppressed, 'record')} would have to be "
+            f"suppressed, and {thin(lattice.limit)} may be; choose higher levels, or raise the "
+            "limit."
         )
     return released(lattice, task.node, [task.node])

@@ -14,7 +14,7 @@ from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 
-_NAMED = 50  # sets of more texts are named by their first and their last
+_MOST_LISTED = 50  # sets of more texts are named by their first and their last
 
 
 class Span(NamedTuple):
@@ -41,8 +41,8 @@ class ValueOrder:
     @classmethod
     def of(cls, tree: Hierarchy) -> ValueOrder:
         leaves = tree.n_leaves
-        named = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
-        sizes = numbers([tree.labels[place] for place in named])
+        filled = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
+        sizes = numbers([tree.labels[place] for place in filled])
         if sizes is None:
             rank = np.arange(leaves)
             size_of = np.arange(leaves, dtype=np.float64)
@@ -53,7 +53,7 @@ class ValueOrder:
             steps = max(len(distinct) - 1, 1)
             step = (distinct[-1] - distinct[0]) / steps if len(distinct) > 1 else 1.0
             rank = np.full(leaves, len(distinct), dtype=np.int64)
-            rank[named] = order
+            rank[filled] = order
             size_of = np.append(distinct, distinct[-1] + step)
         bounds = [
             (int(rank[first:last].min()), int(rank[first:last].max()))
@@ -95,14 +95,21 @@ class ValueOrder:
             return span.mean
         inside = self.leaves(span.low, span.high)
         labels = self.tree.labels
-        least, most = labels[inside[0]], labels[self.leaves(0, min(span.high, self.last_value))[-1]]
+        lowest_label, highest_label = (
+            labels[inside[0]],
+            labels[self.leaves(0, min(span.high, self.last_value))[-1]],
+        )
         less, more = ("less", "more") if self.numeric else ("earlier", "later")
         if span.open_low or span.open_high:
-            name = f"{least} or {more}" if span.open_high else f"{most} or {less}"
+            name = f"{lowest_label} or {more}" if span.open_high else f"{highest_label} or {less}"
             name = labels[self.tree.root] if span.open_low and span.open_high else name
         elif self.numeric:
-            name = least if least == most else f"[{least}, {most}]"
-        elif len(inside) > _NAMED:
+            name = (
+                lowest_label
+                if lowest_label == highest_label
+                else f"[{lowest_label}, {highest_label}]"
+            )
+        elif len(inside) > _MOST_LISTED:
             name = f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"
         else:
             name = f"{{{', '.join(labels[leaf] for leaf in inside)}}}"
@@ -128,7 +135,7 @@ class ValueOrder:
         open_low, open_high = at_most[low] < k, at_least[np.minimum(high, last)] < k
         low, high = np.where(open_low, 0, low), np.where(open_high, np.maximum(high, last), high)
         columns = (low, high, open_low, open_high)
-        return [Span(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+        return [Span(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
     def spans(
         self, nodes: np.ndarray, starts: np.ndarray
@@ -143,24 +150,24 @@ class ValueOrder:
         return single, low, np.maximum.reduceat(self.highest[nodes], starts)
 
 
-def ranges_beside(line: ValueOrder, wanted: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
+def ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
     """The hierarchy with ranges beside its nodes, and the node of each range."""
-    taken = set(line.tree.labels)
+    used_labels = set(line.tree.labels)
     ranges: list[LeafRange] = []
-    known: dict[Span, int] = {}
-    for span in dict.fromkeys(wanted):
+    node_of: dict[Span, int] = {}
+    for span in dict.fromkeys(spans):
         label = name = line.label(span)
         times = 1
-        while name in taken and not span.mean_alone:
+        while name in used_labels and not span.mean_alone:
             times += 1
             name = f"{label} ({times})"
-        taken.add(name)
-        known[span] = line.tree.n_nodes + len(ranges)
+        used_labels.add(name)
+        node_of[span] = line.tree.n_nodes + len(ranges)
         leaves = line.leaves(span.low, span.high)
         ends = line.leaves(span.low, min(span.high, line.last_value))[[0, -1]].tolist()
         is_open = span.open_low or span.mean_alone, span.open_high or span.mean_alone
         bounds = tuple(end for end, hidden in zip(ends, is_open, strict=True) if not hidden)
         last = int(leaves.max()) + 1
         ranges.append(LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean)))
-    nodes = np.array([known[span] for span in wanted], dtype=np.int64)
+    nodes = np.array([node_of[span] for span in spans], dtype=np.int64)
     return with_ranges(line.tree, ranges), nodes

@@ -32,7 +32,7 @@ from kanon.errors import Unsatisfiable
 from kanon.measures.cells import share
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 
-_FOUND = 0.2  # the share of the time after which all groups are found
+_FIND_SHARE = 0.2  # the share of the time after which all groups are found
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,18 @@ def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = Tr
     >>> lower_bound(task, closely=False).percent(), 65 < lower_bound(task).percent() < 67
     (50.0, True)
     """
-    wanted = least_k(task)
-    if wanted > task.classes.n_records:
-        raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
+    k = least_k(task)
+    if k > task.classes.n_records:
+        raise Unsatisfiable(too_few_records(k, task.classes.n_records))
     check_size(task.classes.hierarchies, "the lower bound")
-    task = replace(task, k=wanted)
+    task = replace(task, k=k)
     counts, own = task.classes.counts, own_potentials(task)
     possible = int(counts @ own)
-    groups = distinct_groups(task, stretch(progress, 0, _FOUND)) if closely else None
+    groups = distinct_groups(task, stretch(progress, 0, _FIND_SHARE)) if closely else None
     if groups is None:
         quick = least_loss(task, progress)
         return LowerBound(quick, quick, possible, closely=False)
-    prices = good_prices(task, groups, stretch(progress, _FOUND, 1))
+    prices = good_prices(task, groups, stretch(progress, _FIND_SHARE, 1))
     quick = int(counts @ least_losses(groups, own))
     loss, suppressing = (max(quick, prices.bound(suppressing)) for suppressing in (False, True))
     return LowerBound(loss, suppressing, possible, closely=True)

@@ -33,9 +33,10 @@ RANGES = Parameter(
         "outward": "means with ranges, open at the table's extremes",
     },
     default="centroid",
-    help="The mean alone tells no value of anybody. The lowest and the highest value beside it "
-    "do, and in a class of three records the three are all values; outward, a bound that fewer "
-    "than k records of the table reach is left open, as in “65 or more”.",
+    help="A mean alone does not show single values, unless all are equal. A range shows the lowest "
+    "and the highest value of its class; with the mean, it gives away all three values of a class "
+    "of three records. With the last choice, a bound that fewer than k records of the table reach "
+    "is left open, as in “65 or more”.",
 )
 
 CARD = AlgorithmCard(
@@ -45,15 +46,15 @@ CARD = AlgorithmCard(
     "the group. For numbers only.",
     source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
     family="clusters",
-    how="Every quasi-identifier is a number, and differences count in standard deviations of "
-    "their column, so that columns are comparable. The record farthest from the mean of all is "
+    how="Every quasi-identifier is a number, and differences are measured in standard deviations "
+    "of their column, so that columns are comparable. The record farthest from the mean of all is "
     "found, and the record farthest from that one; each gets the nearest records around it, until "
-    "the group holds k. The same is done with the records that are left, until fewer than 3k are: "
-    "then one more such group is made, and the rest is a group. All records of a group get the "
-    "same values: in every column the group's mean, rounded to the decimals that the column has, "
-    "and where that was chosen the range from the lowest to the highest value before it. Groups "
-    "with the same values are one class. Records that share all quasi-identifiers always stay "
-    "together.",
+    "the group holds k. This is repeated with the remaining records until fewer than 3k are left. "
+    "Then, if at least 2k are left, one more such group is made, and the rest forms the last "
+    "group. All records of a group get the same values: in every column the group's mean, rounded "
+    "to the decimals of the column, and before it, where that was chosen, the range from the "
+    "lowest to the highest value. Groups with the same values form one class. Records that share "
+    "all quasi-identifiers always stay together.",
     guarantees="Every class holds at least k records and nothing is suppressed; no other model "
     "can be required.",
     slow="With very many different records and a small k: the time grows as n² / k.",
@@ -113,7 +114,7 @@ class NumberedColumn:
             round(self.lowest + Fraction(total, size) / self.unit, digits)
             for total, size in zip(sums.tolist(), records.tolist(), strict=True)
         )
-        return [self.label_of.get(mean) or _plain(mean, digits) for mean in means]
+        return [self.label_of.get(mean) or _format_number(mean, digits) for mean in means]
 
 
 def check(task: Task) -> None:
@@ -178,11 +179,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> ages = flat(["1", "2", "3", "10", "11", "12", "20", "21"])
     >>> nodes = np.arange(8, dtype=np.int32)[:, None]
     >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.ones(8, dtype=np.int64))
-    >>> found = anonymise(Task(classes, (), k=3))
-    >>> [found.hierarchies[0].labels[v] for v in found.nodes[:, 0]]
+    >>> release = anonymise(Task(classes, (), k=3))
+    >>> [release.hierarchies[0].labels[v] for v in release.nodes[:, 0]]
     ['18', '5']
     """
-    columns, group = _grouped(task, progress)
+    columns, group = _group_records(task, progress)
     return released(task, columns, group, progress)
 
 
@@ -208,14 +209,14 @@ def released(
     for j, (column, texts) in enumerate(zip(columns, means, strict=True)):
         line, nodes = column.line, task.classes.nodes[order, j]
         raised, low, high = line.spans(nodes, starts)
-        reached = task.k if ranges == "outward" else 0
-        spans = line.open_bounds(low, high, nodes, counts[order], reached)
+        open_below = task.k if ranges == "outward" else 0
+        spans = line.open_bounds(low, high, nodes, counts[order], open_below)
         if alone:
-            shown = [line.tree.labels[node] for node in raised]
-            raised[[label != text for label, text in zip(shown, texts, strict=True)]] = -1
-        wanted = np.flatnonzero(raised < 0)
-        tree, raised[wanted] = ranges_beside(
-            line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in wanted]
+            labels = [line.tree.labels[node] for node in raised]
+            raised[[label != text for label, text in zip(labels, texts, strict=True)]] = -1
+        unnamed = np.flatnonzero(raised < 0)
+        tree, raised[unnamed] = ranges_beside(
+            line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in unnamed]
         )
         targets[:, j] = raised[group]
         trees.append(tree)
@@ -249,15 +250,15 @@ def partition(task: Task, progress: Progress = no_progress) -> np.ndarray:
     PlanError, Unsatisfiable
         See :func:`check`.
     """
-    return _grouped(task, progress)[1]
+    return _group_records(task, progress)[1]
 
 
 def columns_of(classes: EquivalenceClasses) -> list[NumberedColumn]:
     """The quasi-identifiers as whole numbers, with what their squared differences count."""
-    return [_column(classes, j) for j in range(len(classes.attributes))]
+    return [_build_column(classes, j) for j in range(len(classes.attributes))]
 
 
-def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.ndarray]:
+def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.ndarray]:
     check(task)
     classes = task.classes
     size, n = classes.n_classes, classes.n_records
@@ -277,20 +278,25 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.n
         nearest=np.zeros(size, dtype=np.int64),
         state=np.array([size, n, 0], dtype=np.int64),
     )
-    done = False
-    while not done:
-        done = group_some(run, task.k, 5_000_000)
-        left, groups = int(run.state[RECORDS]), int(run.state[GROUPS])
-        progress(1 - left / n, f"{thin(groups)} groups, {thin(left)} records left of {thin(n)}")
+    all_grouped = False
+    while not all_grouped:
+        all_grouped = group_some(run, task.k, 5_000_000)
+        n_left, groups = int(run.state[RECORDS]), int(run.state[GROUPS])
+        progress(1 - n_left / n, f"{thin(groups)} groups, {thin(n_left)} records left of {thin(n)}")
     return columns, run.group
 
 
-def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
+def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits."""
     line, nodes = ValueOrder.of(classes.hierarchies[j]), classes.nodes[:, j]
-    by_rank = {int(line.rank[leaf]): _exact(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]}
+    number_of_rank = {
+        int(line.rank[leaf]): _parse_number(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]
+    }
     middle = {
-        int(node): (by_rank[int(line.lowest[node])] + by_rank[int(line.highest[node])]) / 2
+        int(node): (
+            number_of_rank[int(line.lowest[node])] + number_of_rank[int(line.highest[node])]
+        )
+        / 2
         for node in np.unique(nodes)
     }
     lowest = min(middle.values())
@@ -305,15 +311,17 @@ def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     parts = (value.denominator for node, value in middle.items() if node < tree.n_leaves)
     parts_of_one = reduce(lcm, parts, 1)
     digits = next(d for d in count() if 10**d % parts_of_one == 0)
-    label_of = {by_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]}
-    weight = _weight(values, classes.counts)
+    label_of = {
+        number_of_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]
+    }
+    weight = _inverse_variance(values, classes.counts)
     return NumberedColumn(line, values, lowest, unit, weight, digits, label_of)
 
 
-def _exact(label: str) -> Fraction:
-    """The number that a text means; 0 of one whose digits behind the point would fill the memory.
+def _parse_number(label: str) -> Fraction:
+    """The number that a text means; 0 if its decimals would fill the memory.
 
-    >>> _exact("2.50"), _exact("1e-99999999")
+    >>> _parse_number("2.50"), _parse_number("1e-99999999")
     (Fraction(5, 2), Fraction(0, 1))
     """
     try:
@@ -323,7 +331,7 @@ def _exact(label: str) -> Fraction:
     return Fraction(number) if abs(number.adjusted()) < _DIGITS else Fraction(float(label))
 
 
-def _weight(values: np.ndarray, counts: np.ndarray) -> float:
+def _inverse_variance(values: np.ndarray, counts: np.ndarray) -> float:
     """1 / variance over all records, correctly rounded; 0 of a column with one value."""
     numbers, weights = values.tolist(), counts.tolist()
     n, total = sum(weights), sum(map(int.__mul__, numbers, weights))
@@ -332,11 +340,11 @@ def _weight(values: np.ndarray, counts: np.ndarray) -> float:
     return float(Fraction(n * n, spread)) if spread else 0.0
 
 
-def _plain(number: Fraction, digits: int) -> str:
+def _format_number(number: Fraction, digits: int) -> str:
     """A number with at most so many decimals.
 
-    >>> _plain(Fraction(53, 3), 2), _plain(Fraction(10), 2), _plain(Fraction(39, 2), 0)
-    ('17.67', '10', '20')
+    >>> [_format_number(Fraction(*pair), 2) for pair in ((53, 3), (10, 1))]
+    ['17.67', '10']
     """
     text = f"{float(round(number, digits)):.{digits}f}"
     text = text.rstrip("0").rstrip(".") if digits else text

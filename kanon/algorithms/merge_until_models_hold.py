@@ -29,18 +29,18 @@ class ContinuedMerging:
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
     """The release after merging on every class that breaks a model, the smallest first."""
     before = recoding.released
-    found = continued(before, task, progress)
-    if not len(found.parts):
+    merging = continued(before, task, progress)
+    if not len(merging.parts):
         return recoding
-    size, into = before.n_classes, np.arange(len(found.counts))
-    for made, parts in enumerate(found.parts, start=size):
-        into[parts[parts >= 0]] = made
-    trace = replace(recoding.trace, steps=recoding.trace.steps + len(found.parts))
-    final = found.nodes[ends(into)[:size]]
-    merged = Recoding.from_targets(recoding.classes, final[recoding.assigned], trace=trace)
-    live = len(found.counts) - int((found.parts >= 0).sum())
-    assert merged.n_classes == live, "classes of the same tuple are one class"
-    return merged
+    size, into = before.n_classes, np.arange(len(merging.counts))
+    for merged_class, parts in enumerate(merging.parts, start=size):
+        into[parts[parts >= 0]] = merged_class
+    trace = replace(recoding.trace, steps=recoding.trace.steps + len(merging.parts))
+    final = merging.nodes[ends(into)[:size]]
+    release = Recoding.from_targets(recoding.classes, final[recoding.assigned], trace=trace)
+    n_classes = len(merging.counts) - int((merging.parts >= 0).sum())
+    assert release.n_classes == n_classes, "classes of the same tuple are one class"
+    return release
 
 
 def continued(
@@ -50,51 +50,57 @@ def continued(
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)
         return ContinuedMerging(before, none, before.nodes, before.counts)
-    work, rules, looking = begin(task, before, any_size=True)
+    merging, rules, view = begin(task, before, any_size=True)
     size = before.n_classes
     histograms: dict[int, list[Sensitive]] = {}
 
-    def seen(each: int) -> list[Sensitive]:
-        if each < size:
-            return [one.only(np.array([each])) for one in before.histograms]
-        return histograms.pop(each)
+    def get_histograms(number: int) -> list[Sensitive]:
+        if number < size:
+            return [histogram.only(np.array([number])) for histogram in before.histograms]
+        return histograms.pop(number)
 
-    def waiting(each: int) -> tuple[int, int, tuple[int, ...], int]:
-        rank = int(work.ranks[each])
-        return int(work.counts[each]), rank, tuple(work.nodes[each].tolist()), each
+    def build_heap_entry(number: int) -> tuple[int, int, tuple[int, ...], int]:
+        rank = int(merging.ranks[number])
+        return int(merging.counts[number]), rank, tuple(merging.nodes[number].tolist()), number
 
-    heap = [waiting(each) for each in np.flatnonzero(breaks).tolist()]
+    heap = [build_heap_entry(number) for number in np.flatnonzero(breaks).tolist()]
     heapq.heapify(heap)
-    at_first, merges = len(heap), 0
+    n_at_first, merges = len(heap), 0
     while heap:
-        *_, chosen = heapq.heappop(heap)
-        if not work.alive[chosen]:
+        *_, breaking = heapq.heappop(heap)
+        if not merging.alive[breaking]:
             continue
-        made = int(merge_chosen(work, rules, looking, chosen))
-        parts = [int(part) for part in work.parts[merges] if part >= 0]
-        histograms[made] = [_joined(each) for each in zip(*map(seen, parts), strict=True)]
-        alone = slice(made, made + 1)
-        now = before.regrouped(work.nodes[alone], work.counts[alone], histograms[made])
-        if broken(task.models, now)[0]:
-            heapq.heappush(heap, waiting(made))
+        merged_class = int(merge_chosen(merging, rules, view, breaking))
+        parts = [int(part) for part in merging.parts[merges] if part >= 0]
+        histograms[merged_class] = [
+            _merge_sensitive(number) for number in zip(*map(get_histograms, parts), strict=True)
+        ]
+        alone = slice(merged_class, merged_class + 1)
+        merged = before.regrouped(
+            merging.nodes[alone], merging.counts[alone], histograms[merged_class]
+        )
+        if broken(task.models, merged)[0]:
+            heapq.heappush(heap, build_heap_entry(merged_class))
         merges += 1
         if merges % 64 == 0:
-            left = len(heap)
+            n_waiting = len(heap)
             progress(
-                max(0.0, 1 - left / at_first),
-                f"{thin(left)} classes left to merge for the other models",
+                max(0.0, 1 - n_waiting / n_at_first),
+                f"{thin(n_waiting)} classes left to merge for the other models",
             )
-    made = size + merges
-    return ContinuedMerging(before, work.parts[:merges], work.nodes[:made], work.counts[:made])
+    merged_class = size + merges
+    return ContinuedMerging(
+        before, merging.parts[:merges], merging.nodes[:merged_class], merging.counts[:merged_class]
+    )
 
 
-def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:
+def _merge_sensitive(parts: tuple[Sensitive, ...]) -> Sensitive:
     """One class made of several; the total stays that of the whole table."""
     value = np.concatenate([part.value for part in parts])
     count = np.concatenate([part.count for part in parts])
     values, place = np.unique(value, return_inverse=True)
-    summed = np.zeros(len(values), dtype=np.int64)
-    np.add.at(summed, place, count)
+    sums = np.zeros(len(values), dtype=np.int64)
+    np.add.at(sums, place, count)
     return replace(
-        parts[0], start=np.array([0, len(values)]), value=values.astype(np.int32), count=summed
+        parts[0], start=np.array([0, len(values)]), value=values.astype(np.int32), count=sums
     )

@@ -39,7 +39,7 @@ _CHUNK = 256  # merges between two reports of progress
 _BUCKETS = 12
 """As many sensitive values are told apart by the fastest bound; more of them share buckets."""
 
-_BY = {
+_CHOICE_BY_STRATEGY = {
     "s1": CHEAPEST,
     "s2": CHEAPEST_THEN_LEAST_BAD,
     "s3": LEAST_BAD_THEN_CHEAPEST,
@@ -53,7 +53,7 @@ _BY = {
 }
 """What each strategy chooses a partner by, as the kernel knows it."""
 
-_AT = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
+_VIEW_OF = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 
 
 def merge_greedily(
@@ -62,14 +62,16 @@ def merge_greedily(
     task.check()
     classes = task.classes
     size = classes.n_classes
-    work, rules, looking = begin(task, classes, first_below_k)
-    state, done = work.state, False
-    planted = size
-    while not done:
-        done = merge_some(work, rules, looking, _CHUNK)
-        if 2 * state[LIVE] < planted:  # made anew, so that siblings are neighbours in memory again
-            planted = state[LIVE]
-            _planted(work, rules, np.flatnonzero(work.alive))
+    work, rules, view = begin(task, classes, first_below_k)
+    state, all_hold_k = work.state, False
+    n_planted = size
+    while not all_hold_k:
+        all_hold_k = merge_some(work, rules, view, _CHUNK)
+        if (
+            2 * state[LIVE] < n_planted
+        ):  # made anew, so that siblings are neighbours in memory again
+            n_planted = state[LIVE]
+            _plant_tree(work, rules, np.flatnonzero(work.alive))
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
     progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
     merges = int(state[MERGES])
@@ -86,14 +88,14 @@ def merge_greedily(
 def begin(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
 ) -> tuple[Merging, Rules, StrategyView | None]:
-    rules = _rules(task, classes, first_below_k, any_size)
-    work = _begun(classes, rules)
-    looking = _looking(task, classes) if LOOKS_AT[task.strategy] else None
-    let_live_first(work, rules, looking, _planted(work, rules, np.arange(classes.n_classes)))
-    return work, rules, looking
+    rules = _build_rules(task, classes, first_below_k, any_size)
+    work = _build_merging(classes, rules)
+    view = _build_view(task, classes) if LOOKS_AT[task.strategy] else None
+    let_live_first(work, rules, view, _plant_tree(work, rules, np.arange(classes.n_classes)))
+    return work, rules, view
 
 
-def _planted(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
+def _plant_tree(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
     """Make the prefix tree anew, of the classes that live. Returns them as they stand there."""
     aside = work.counts[living] >= rules.k if rules.first_below_k else np.zeros(len(living), bool)
     order = np.lexsort((*work.nodes[living][:, rules.order[::-1]].T, aside))
@@ -124,7 +126,9 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
     return np.argsort(-np.array(promise), kind="stable").astype(np.int64)
 
 
-def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_size: bool) -> Rules:
+def _build_rules(
+    task: Task, classes: EquivalenceClasses, first_below_k: bool, any_size: bool
+) -> Rules:
     parents, depths = in_one_width(replace(task, classes=classes))
     nearest = np.full(depths.shape, NONE, dtype=np.int64)
     for row, tree, depth in zip(nearest, classes.hierarchies, depths, strict=True):
@@ -140,93 +144,93 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
         seed=-1 if task.tie_seed is None else int(task.tie_seed),
         first_below_k=first_below_k,
         least=int(classes.counts.min()) if first_below_k or any_size else -1,
-        by=_BY[task.strategy],
+        by=_CHOICE_BY_STRATEGY[task.strategy],
         digits=digits_of(task),
     )
 
 
-def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
-    at = _AT[LOOKS_AT[task.strategy]]
+def _build_view(task: Task, classes: EquivalenceClasses) -> StrategyView:
+    at = _VIEW_OF[LOOKS_AT[task.strategy]]
     whole = task.scope == "table"
-    seen = classes.n_classes
+    size = classes.n_classes
     if needs_sensitive(task.strategy):
         assert task.sensitive is not None, "checked with the plan"
         sensitive = classes.sensitive_named(task.sensitive)
-        histograms = histograms_of(sensitive.folded if at == LOOKS_AT_L else sensitive, 2 * seen)
+        histograms = histograms_of(sensitive.folded if at == LOOKS_AT_L else sensitive, 2 * size)
     else:
-        histograms = empty_histograms(2 * seen)
-    bucket, shares = _buckets(histograms.total)
-    leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
-    by_ties = whole and _BY[task.strategy] == LEAST_BAD
+        histograms = empty_histograms(2 * size)
+    bucket, shares = _fill_buckets(histograms.total)
+    leaves = 1 << max(1, (2 * size - 1).bit_length()) if whole else 0
+    by_ties = whole and _CHOICE_BY_STRATEGY[task.strategy] == LEAST_BAD
 
     return StrategyView(
         at,
         whole,
         histograms,
-        bad=np.zeros(2 * seen),
-        mass=np.zeros(2 * seen),
-        reach=np.zeros(2 * seen),
-        mask=_places(2 * seen),
+        bad=np.zeros(2 * size),
+        mass=np.zeros(2 * size),
+        reach=np.zeros(2 * size),
+        mask=_create_places(2 * size),
         bucket=bucket,
         shares=shares,
-        groups=_no_groups(seen),
+        groups=_build_empty_groups(size),
         worst=np.full(2 * leaves, -np.inf),
-        ends=_candidates(3),
+        ends=_create_candidates(3),
         ends_bad=np.zeros(3),
-        first=_places(2 * seen if by_ties else 0),
-        near=_candidates(2 * seen + 2),
-        near_value=np.zeros(2 * seen + 2),
+        first=_create_places(2 * size if by_ties else 0),
+        near=_create_candidates(2 * size + 2),
+        near_value=np.zeros(2 * size + 2),
         marks=np.zeros(len(histograms.total), dtype=np.int64),
-        third=_candidates(2 * seen),
-        stamp=np.zeros(2 * seen, dtype=np.int64),
-        marked=_candidates(seen),
+        third=_create_candidates(2 * size),
+        stamp=np.zeros(2 * size, dtype=np.int64),
+        marked=_create_candidates(size),
         state=np.array([len(histograms.value) // 2, 0, 0, 0, 0, 0], dtype=np.int64),
     )
 
 
-def _no_groups(seen: int) -> Groups:
+def _build_empty_groups(size: int) -> Groups:
     return Groups(
-        of=_places(2 * seen),
-        following=_candidates(2 * seen),
-        previous=_places(2 * seen),
-        head=_candidates(2 * seen),
-        members=_places(2 * seen),
-        slots=np.full(1 << seen.bit_length(), -1, dtype=np.int32),
-        chain=_places(2 * seen),
-        live=_places(seen),
-        place=_places(2 * seen),
-        sizes=np.zeros(seen, dtype=np.int64),
-        masses=np.zeros(seen),
-        reaches=np.zeros(seen),
-        masks=_places(seen),
-        bounds=np.zeros(seen),
-        alike=_places(seen),
-        alike_value=np.zeros(seen),
-        met=np.zeros(2 * seen, dtype=np.int64),
-        met_bad=np.zeros(2 * seen),
+        of=_create_places(2 * size),
+        following=_create_candidates(2 * size),
+        previous=_create_places(2 * size),
+        head=_create_candidates(2 * size),
+        members=_create_places(2 * size),
+        slots=np.full(1 << size.bit_length(), -1, dtype=np.int32),
+        chain=_create_places(2 * size),
+        live=_create_places(size),
+        place=_create_places(2 * size),
+        sizes=np.zeros(size, dtype=np.int64),
+        masses=np.zeros(size),
+        reaches=np.zeros(size),
+        masks=_create_places(size),
+        bounds=np.zeros(size),
+        alike=_create_places(size),
+        alike_value=np.zeros(size),
+        met=np.zeros(2 * size, dtype=np.int64),
+        met_bad=np.zeros(2 * size),
     )
 
 
-def _places(size: int) -> np.ndarray:
+def _create_places(size: int) -> np.ndarray:
     return np.zeros(size, dtype=np.int32)
 
 
-def _candidates(size: int) -> np.ndarray:
+def _create_candidates(size: int) -> np.ndarray:
     """Room for classes that functions are called with: of one type (kanon/kernels/merging.py)."""
     return np.zeros(size, dtype=np.int64)
 
 
-def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fill_buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     bucket = np.zeros(len(total), dtype=np.int32)
-    filled = np.zeros(_BUCKETS)
+    fill = np.zeros(_BUCKETS)
     for value in np.argsort(-total, kind="stable"):
-        bucket[value] = int(filled.argmin())
-        filled[bucket[value]] += total[value] / total.sum()
+        bucket[value] = int(fill.argmin())
+        fill[bucket[value]] += total[value] / total.sum()
     sets = np.arange(1 << _BUCKETS)
-    return bucket, ((sets[:, None] >> np.arange(_BUCKETS)) & 1) @ filled
+    return bucket, ((sets[:, None] >> np.arange(_BUCKETS)) & 1) @ fill
 
 
-def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
+def _build_merging(classes: EquivalenceClasses, rules: Rules) -> Merging:
     size, m = classes.nodes.shape
     seed, values = rules.seed, rules.depths.shape
     nodes = np.zeros((2 * size, m), dtype=np.int32)

@@ -28,10 +28,10 @@ CARD = AlgorithmCard(
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} All nodes are looked at that no satisfying node is known below; those "
+    how=f"{FULL_DOMAIN} Every node is tried unless a satisfying node is known below it; those "
     "that satisfy are the minimal ones. The one of highest precision (Prec: the mean share of its "
-    "levels that a cell has kept) is released. Where several have the same, the one that the user "
-    "picked, or else the one of least loss as the chosen metric and attribute weights count.",
+    "levels that a cell has kept) is released. Where several tie, the one that the user picked is "
+    "released, or else the one of least loss by the chosen metric and attribute weights.",
     guarantees="No satisfying node has a higher precision; nothing is suppressed.",
     slow="With many quasi-identifiers: it looks at every node that does not satisfy.",
     uses=("metric", "attribute_weights", "node"),
@@ -80,11 +80,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     minimal = minimal_satisfying(lattice, NodeTags(lattice))
     if not minimal:
         raise nothing_satisfies(task)
-    tied = least_distorted(lattice, minimal)
-    if task.node in tied:
+    least_distorted_nodes = least_distorted(lattice, minimal)
+    if task.node in least_distorted_nodes:
         best = task.node
     else:
-        best = best_of(lattice, CellLoss(lattice, task.potentials), tied)
+        best = best_of(lattice, CellLoss(lattice, task.potentials), least_distorted_nodes)
     return released(lattice, best, [best])
 
 

@@ -41,9 +41,9 @@ VARIANT = Parameter(
         "hierarchy": "between the groups of the hierarchy",
     },
     default="strict",
-    help="At the median, all records with one value go to one side; the second choice may send "
-    "some classes that have the median value to either side, to make the sides more equal; the "
-    "third parts a region by the groups of the hierarchy, so no group is cut through.",
+    help="At the median, all records with the same value go to the same side. The second choice "
+    "may split the classes that have the median value, to make the sides more equal. The third "
+    "splits a region into the groups of the hierarchy, so no group is cut through.",
 )
 
 DIMENSION = Parameter(
@@ -55,9 +55,9 @@ DIMENSION = Parameter(
         "best-balance": "the most equal parts",
     },
     default="widest",
-    help="Which column a region is cut on, of those that can be cut: where its values are spread "
-    "widest, as a share of the whole table's spread; which has the most distinct values in the "
-    "region; or whose cut leaves the smallest largest part. Of equal ones, the first column.",
+    help="The column on which a region is cut: the one whose values are spread widest, as a share "
+    "of the whole table's spread; the one with the most distinct values in the region; or the one "
+    "whose cut leaves the smallest largest part. Of equal ones, the first column.",
 )
 
 _DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance": BEST_BALANCE}
@@ -67,9 +67,8 @@ RELEASE = Parameter(
     title="Released values",
     choices={"hierarchy": "groups of the hierarchy", "ranges": "ranges and sets"},
     default="hierarchy",
-    help="A region gets, in every column, the lowest group of the hierarchy that holds its values, "
-    "or just the range from its lowest to its highest value. A column without a hierarchy gets "
-    "ranges.",
+    help="In every column a region gets the lowest group of the hierarchy that holds its values, "
+    "or the range from its lowest to its highest value. A column without a hierarchy gets ranges.",
 )
 
 RANGES = Parameter(
@@ -78,8 +77,9 @@ RANGES = Parameter(
     choices={"tight": "values of the class", "outward": "open at the table's extremes"},
     default="tight",
     help="A range goes from the lowest value of its class to the highest, so the outermost ones "
-    "show the extremes of the table. Outward, a bound that fewer than k records reach is left "
-    "open, as in “65 or more”; a column with a hierarchy gets the lowest group around the range.",
+    "show the extremes of the table. With the second choice, a bound that fewer than k records "
+    "reach is left open, as in “65 or more”; a column with a hierarchy gets the lowest group "
+    "around the range.",
 )
 
 CARD = AlgorithmCard(
@@ -90,16 +90,17 @@ CARD = AlgorithmCard(
     source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
     family="regions",
     how="The records are points in a space with one axis per quasi-identifier: numbers stand by "
-    "size, other values in the order of their hierarchy. The space is cut in two where the values "
-    "are spread widest, as a share of the whole table's spread, at the median, so that about half "
-    "of the records are on each side; then each side is cut in the same way. A cut is made only "
-    "if every part holds k records and meets every other model; where the widest axis allows no "
-    "cut, the next widest is tried. Instead of the widest axis, the one with the most distinct "
-    "values can come first, or the one whose cut makes the most equal parts. All records of a "
-    "region that cannot be cut any more get the same values: in every column the lowest group of "
-    "the hierarchy that holds all of them, or their range, which may be left open where fewer "
-    "than k records of the table reach its bound. Records that share all quasi-identifiers always "
-    "stay together.",
+    "size, other values in the order of their hierarchy. The space is cut in two on the axis where "
+    "the values are spread widest, as a share of the whole table's spread. The cut is at the "
+    "median: records up to the median value go to one side, the rest to the other; if that is not "
+    "allowed, the median value goes to the other side. Then each side is cut in the same way. A "
+    "cut is made only if every part holds k records and meets every other model; where the widest "
+    "axis allows no cut, the next widest is tried. Instead of the widest axis, the one with the "
+    "most distinct values can come first, or the one whose cut makes the most equal parts. All "
+    "records of a region that cannot be cut any more get the same values: in every column the "
+    "lowest group of the hierarchy that holds all of them, or their range, which may be left open "
+    "where fewer than k records of the table reach its bound. Records that share all "
+    "quasi-identifiers always stay together.",
     guarantees="Every class meets k and all models, nothing is suppressed, and no region could be "
     "cut once more in the same way.",
     slow="Hardly ever: the time grows little faster than the table.",
@@ -107,8 +108,8 @@ CARD = AlgorithmCard(
     needs_hierarchies=False,
 )
 
-_STRETCH = 16_384
-"""So many classes are looked at between two reports of progress, or one region if it has more."""
+_CLASSES_PER_REPORT = 16_384
+"""Classes between two progress reports; one region if it has more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +135,9 @@ class Cut:
     sizes: tuple[int, ...]
 
 
-class _Made(NamedTuple):
+class _MadeCuts(NamedTuple):
     starts: np.ndarray  # where the region starts in the order of the classes, shape (C,)
-    told: np.ndarray  # what the kernel told about the cut, shape (C, 5)
+    told: np.ndarray  # what the kernel proposed, shape (C, 5)
     ends: np.ndarray  # where each part ends, shape (sum of parts,)
 
 
@@ -190,7 +191,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         The classes, k and the models; the options ``variant``, ``dimension``, ``release`` and
         ``ranges``.
     progress
-        Told which share of the records is in regions that are done.
+        Called with the share of the records that is in finished regions.
 
     Returns
     -------
@@ -225,13 +226,13 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> rows = np.array([[1, 0], [0, 0], [1, 1], [1, 2], [0, 2], [1, 3]])
     >>> nodes, counts, _ = group_tuples(rows, np.ones(6, dtype=int), [sex.n_nodes, age.n_nodes])
     >>> classes = EquivalenceClasses(("sex", "age"), (sex, age), nodes, counts)
-    >>> found = anonymise(Task(classes, (), k=2))
-    >>> [[tree.labels[v] for tree, v in zip(found.hierarchies, row)] for row in found.nodes]
+    >>> release = anonymise(Task(classes, (), k=2))
+    >>> [[tree.labels[v] for tree, v in zip(release.hierarchies, row)] for row in release.nodes]
     [['F', '[25, 27]'], ['M', '[25, 26]'], ['M', '[27, 28]']]
     """
-    lines = _lines(task.classes)
-    order, starts, made = _partition(task, lines, progress)
-    return released(task, lines, order, starts, Trace(steps=len(made.told)), progress)
+    lines = _build_lines(task.classes)
+    order, starts, made_cuts = _partition(task, lines, progress)
+    return released(task, lines, order, starts, Trace(steps=len(made_cuts.proposals)), progress)
 
 
 def released(
@@ -250,15 +251,15 @@ def released(
     for j, line in enumerate(lines):
         nodes = task.classes.nodes[order, j]
         if by_groups and not is_flat(line.tree):
-            tree, raised = line.tree, common_ancestors(line.tree.parent, nodes, starts)
+            tree, nodes_above = line.tree, common_ancestors(line.tree.parent, nodes, starts)
         else:
-            tree, raised = _as_ranges(task, line, nodes, starts, task.classes.counts[order])
-        targets[order, j] = np.repeat(raised, lengths)
+            tree, nodes_above = _build_ranges(task, line, nodes, starts, task.classes.counts[order])
+        targets[order, j] = np.repeat(nodes_above, lengths)
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
-    ranged = any(map(operator.is_not, trees, task.classes.hierarchies))
-    shown = tuple(trees) if ranged else None
-    return Recoding.from_targets(task.classes, targets, hierarchies=shown, trace=trace)
+    has_ranges = any(map(operator.is_not, trees, task.classes.hierarchies))
+    hierarchies = tuple(trees) if has_ranges else None
+    return Recoding.from_targets(task.classes, targets, hierarchies=hierarchies, trace=trace)
 
 
 def cuts(task: Task) -> list[Cut]:
@@ -280,69 +281,72 @@ def cuts(task: Task) -> list[Cut]:
     >>> ages = flat(["20", "30", "40", "50"])
     >>> nodes = np.arange(4, dtype=np.int32)[:, None]
     >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.array([3, 1, 1, 1]))
-    >>> [(each.attribute, each.value, each.sizes) for each in cuts(Task(classes, (), k=2))]
+    >>> [(cut.attribute, cut.value, cut.sizes) for cut in cuts(Task(classes, (), k=2))]
     [('age', '20', (3, 3))]
     """
     classes = task.classes
-    order, _, made = _partition(task, _lines(classes), no_progress)
-    found = []
-    last = np.cumsum(made.told[:, PARTS])
-    for start, told, upto in zip(made.starts, made.told, last, strict=True):
-        ends = made.ends[upto - told[PARTS] : upto]
+    order, _, made_cuts = _partition(task, _build_lines(classes), no_progress)
+    cuts_with_place = []
+    last = np.cumsum(made_cuts.proposals[:, PARTS])
+    for start, proposal, upto in zip(made_cuts.starts, made_cuts.proposals, last, strict=True):
+        ends = made_cuts.ends[upto - proposal[PARTS] : upto]
         parts = tuple(map(np.sort, np.split(order[start : ends[-1]], ends[:-1] - start)))
         sizes = tuple(int(classes.counts[part].sum()) for part in parts)
-        value = classes.hierarchies[told[ATTRIBUTE]].labels[told[VALUE]]
-        cut = Cut(classes.attributes[told[ATTRIBUTE]], value, parts, sizes)
-        found.append((start, -ends[-1], cut))
+        value = classes.hierarchies[proposal[ATTRIBUTE]].labels[proposal[VALUE]]
+        cut = Cut(classes.attributes[proposal[ATTRIBUTE]], value, parts, sizes)
+        cuts_with_place.append((start, -ends[-1], cut))
     # A stretch that was cut holds those that its parts were cut into: by start, then the longest.
-    return [cut for *_, cut in sorted(found, key=lambda each: each[:2])]
+    return [cut for *_, cut in sorted(cuts_with_place, key=lambda entry: entry[:2])]
 
 
-def _lines(classes: EquivalenceClasses) -> list[ValueOrder]:
+def _build_lines(classes: EquivalenceClasses) -> list[ValueOrder]:
     return [ValueOrder.of(tree) for tree in classes.hierarchies]
 
 
 def _partition(
     task: Task, lines: list[ValueOrder], progress: Progress
-) -> tuple[np.ndarray, np.ndarray, _Made]:
+) -> tuple[np.ndarray, np.ndarray, _MadeCuts]:
     """The classes in the order of the regions, where each region starts, and the cuts."""
     task.check()
     classes, variant = task.classes, task.option(VARIANT)
     dimension = _DIMENSIONS[task.option(DIMENSION)]
-    values = _values(classes, lines, variant == "hierarchy")
+    values = _build_input(classes, lines, variant == "hierarchy")
     size, n = classes.n_classes, classes.n_records
     order, part = np.arange(size), np.zeros(size, dtype=np.int64)
     # Regions that are not done, the next one last: start, stop, candidates not to be proposed.
     waiting = np.array([[0, size, 0]], dtype=np.int64)
-    done: list[np.ndarray] = []
-    made: list[_Made] = []
+    ended: list[np.ndarray] = []
+    batches: list[_MadeCuts] = []
     regions = records = 0
     while len(waiting):
         lengths = (waiting[:, 1] - waiting[:, 0])[::-1]
-        several = max(1, int(np.searchsorted(np.cumsum(lengths), _STRETCH, side="right")))
-        waiting, now = waiting[:-several], waiting[-several:]
-        told = np.zeros((len(now), 5), dtype=np.int64)
-        propose(values, task.k, variant == "relaxed", dimension, order, now, part, told)
-        proposed = told[:, CANDIDATE] >= 0
-        cut = proposed.copy()
-        cut[proposed] = _allowed(task, order, part, now[proposed], told[proposed, PARTS])
-        refused = now[proposed & ~cut]
-        refused[:, 2] = told[proposed & ~cut, CANDIDATE] + 1
-        ends = np.empty(told[cut, PARTS].sum(), dtype=np.int64)
-        divide(order, part, now[cut], told[cut, PARTS], ends)
+        n_next = max(1, int(np.searchsorted(np.cumsum(lengths), _CLASSES_PER_REPORT, side="right")))
+        waiting, batch = waiting[:-n_next], waiting[-n_next:]
+        proposals = np.zeros((len(batch), 5), dtype=np.int64)
+        propose(values, task.k, variant == "relaxed", dimension, order, batch, part, proposals)
+        can_cut = proposals[:, CANDIDATE] >= 0
+        is_cut = can_cut.copy()
+        is_cut[can_cut] = _check_parts(task, order, part, batch[can_cut], proposals[can_cut, PARTS])
+        refused = batch[can_cut & ~is_cut]
+        refused[:, 2] = proposals[can_cut & ~is_cut, CANDIDATE] + 1
+        ends = np.empty(proposals[is_cut, PARTS].sum(), dtype=np.int64)
+        divide(order, part, batch[is_cut], proposals[is_cut, PARTS], ends)
         parts = np.zeros((len(ends), 3), dtype=np.int64)
         parts[1:, 0], parts[:, 1] = ends[:-1], ends
-        parts[np.cumsum(told[cut, PARTS]) - told[cut, PARTS], 0] = now[cut, 0]
-        made.append(_Made(now[cut, 0], told[cut], ends))
-        done.append(now[~proposed, 0])
+        parts[np.cumsum(proposals[is_cut, PARTS]) - proposals[is_cut, PARTS], 0] = batch[is_cut, 0]
+        batches.append(_MadeCuts(batch[is_cut, 0], proposals[is_cut], ends))
+        ended.append(batch[~can_cut, 0])
         waiting = np.concatenate([waiting, refused, parts])
-        regions, records = regions + len(done[-1]), records + int(told[~proposed, RECORDS].sum())
-        progress(records / n, f"{thin(regions)} regions done, {thin(len(waiting))} to be looked at")
-    together = _Made(*(np.concatenate(column) for column in zip(*made, strict=True)))
-    return order, np.sort(np.concatenate(done)), together
+        regions, records = (
+            regions + len(ended[-1]),
+            records + int(proposals[~can_cut, RECORDS].sum()),
+        )
+        progress(records / n, f"{thin(regions)} regions done, {thin(len(waiting))} still to cut")
+    made_cuts = _MadeCuts(*(np.concatenate(column) for column in zip(*batches, strict=True)))
+    return order, np.sort(np.concatenate(ended)), made_cuts
 
 
-def _values(
+def _build_input(
     classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool
 ) -> MondrianInput:
     shape = len(lines), max(line.tree.n_nodes for line in lines)
@@ -351,20 +355,20 @@ def _values(
     spans = np.zeros(len(lines))
     for j, line in enumerate(lines):
         nodes = line.tree.n_nodes
-        at[j, :nodes], parents[j, :nodes] = _in_steps(line.at), line.tree.parent
+        at[j, :nodes], parents[j, :nodes] = _convert_to_steps(line.at), line.tree.parent
         first[j, :nodes] = line.tree.first
         place[j, :nodes] = np.unique(line.at, return_inverse=True)[1]
-        there = at[j, classes.nodes[:, j]]
-        spans[j] = there.max() - there.min()
-    cut_so = np.array([by_children and not is_flat(line.tree) for line in lines])
-    return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
+        positions = at[j, classes.nodes[:, j]]
+        spans[j] = positions.max() - positions.min()
+    by_tree = np.array([by_children and not is_flat(line.tree) for line in lines])
+    return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, by_tree)
 
 
-def _in_steps(at: np.ndarray) -> np.ndarray:
+def _convert_to_steps(at: np.ndarray) -> np.ndarray:
     """Decimal numbers as whole ones where they are, so that equal spreads are equal.
 
-    >>> _in_steps(np.array([0.1, 0.2, 0.4])).tolist(), _in_steps(np.array([1 / 3])).tolist()
-    ([1.0, 2.0, 4.0], [0.3333333333333333])
+    >>> _convert_to_steps(np.array([0.1, 0.2, 0.4])).tolist()
+    [1.0, 2.0, 4.0]
     """
     for digits in range(10):  # decimals that are held against each other exactly, at most
         steps = np.rint(at * 10.0**digits)
@@ -373,7 +377,7 @@ def _in_steps(at: np.ndarray) -> np.ndarray:
     return at
 
 
-def _allowed(
+def _check_parts(
     task: Task, order: np.ndarray, part: np.ndarray, regions: np.ndarray, parts: np.ndarray
 ) -> np.ndarray:
     """Whether every part of some regions meets all models beside k. Shape (regions,), bool."""
@@ -389,17 +393,17 @@ def _allowed(
     return ~np.logical_or.reduceat(broken(models, pooled), before)
 
 
-def _as_ranges(
+def _build_ranges(
     task: Task, line: ValueOrder, nodes: np.ndarray, starts: np.ndarray, counts: np.ndarray
 ) -> tuple[Hierarchy, np.ndarray]:
-    released, low, high = line.spans(nodes, starts)
+    raised, low, high = line.spans(nodes, starts)
     outward = task.option(RANGES) == "outward" and line.has_extremes
     if outward and not is_flat(line.tree):
         cover = common_ancestors(line.tree.parent, nodes, starts)
-        released = np.where((released < 0) & (cover != line.tree.root), cover, released)
+        raised = np.where((raised < 0) & (cover != line.tree.root), cover, raised)
     spans = line.open_bounds(low, high, nodes, counts, task.k if outward else 0)
     whole = [(span.low, span.high) == (0, line.rank.max()) or all(span[2:4]) for span in spans]
-    released[(released < 0) & whole] = line.tree.root
-    wanted = np.flatnonzero(released < 0)
-    tree, released[wanted] = ranges_beside(line, [spans[region] for region in wanted.tolist()])
-    return tree, released
+    raised[(raised < 0) & whole] = line.tree.root
+    unnamed = np.flatnonzero(raised < 0)
+    tree, raised[unnamed] = ranges_beside(line, [spans[region] for region in unnamed.tolist()])
+    return tree, raised

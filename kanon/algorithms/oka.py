@@ -22,23 +22,24 @@ from kanon.recoding import Recoding, ends
 CARD = AlgorithmCard(
     name="oka",
     title="OKA (one-pass k-means)",
-    summary="Begins as many clusters as k records each allow and lets every record join the "
-    "nearest, in one pass. Then clusters above k give their furthest records to those below.",
+    summary="Begins as many clusters of k records as the table allows, and lets every record join "
+    "the nearest one in a single pass. Then clusters above k give their furthest records to "
+    "clusters below k.",
     source="Lin, Wei 2008 (PAIS)",
     family="clusters",
     how="As many records are drawn at random as there can be clusters of k; the seed repeats the "
-    "draws. Each begins a cluster. Every other record, in tree order, joins the nearest cluster: "
-    "the one whose loss grows least. Then sizes are evened out: every cluster with more than k "
-    "records gives away those that are furthest from its others, and they join, in random order, "
-    "the nearest cluster with fewer than k records, or the nearest of all once there is none. "
-    "Every cluster gets, in every quasi-identifier, the lowest group of the hierarchy that holds "
-    "all its values; that is its centre. The published algorithm moves single records; here "
-    "records that share all quasi-identifiers move together. So some clusters may still have "
-    "fewer than k records in the end: each is merged with the nearest other one. Clusters that "
-    "come to look the same are one class.",
+    "draws. Each of them begins a cluster. Every other record, in tree order, joins the nearest "
+    "cluster: the one whose loss grows least. Then sizes are evened out: every cluster with more "
+    "than k records gives away those that are furthest from its others, and they join, in random "
+    "order, the nearest cluster with fewer than k records, or the nearest of all once there is "
+    "none. Every cluster gets, in every quasi-identifier, the lowest group of the hierarchy that "
+    "holds all its values; that is its centre. The published algorithm moves single records; here "
+    "records that share all quasi-identifiers move together. So some clusters may still have fewer "
+    "than k records in the end: each is merged with the nearest other one. Clusters that end up "
+    "looking the same form one class.",
     guarantees="Every class holds k records and meets all models; nothing is suppressed.",
-    slow="With more than about a hundred thousand classes at small k: each is held against each "
-    "cluster.",
+    slow="With more than about a hundred thousand classes at small k: each class is compared with "
+    "each cluster.",
     uses=("metric", "attribute_weights", "cost", "seed"),
 )
 
@@ -81,10 +82,10 @@ def one_pass(
 
     Records are drawn until ``n // k`` classes have come up, or all.
     """
-    drawn = drawn_order(table.counts, generator)[: int(table.counts.sum()) // table.k]
+    seeds = drawn_order(table.counts, generator)[: int(table.counts.sum()) // table.k]
     of = np.full(len(table.counts), -1, dtype=np.int64)
-    of[drawn] = np.arange(len(drawn))
-    clusters = Clusters(table.nodes[drawn].copy(), table.counts[drawn].copy(), of)
+    of[seeds] = np.arange(len(seeds))
+    clusters = Clusters(table.nodes[seeds].copy(), table.counts[seeds].copy(), of)
     join_nearest(table, clusters, np.flatnonzero(of < 0), ALL, progress)
     return clusters
 
@@ -115,16 +116,16 @@ def given_away(
 
 def _merge_small(table: ClusteringInput, clusters: Clusters, progress: Progress) -> None:
     """Merge every cluster below k, in the order in which they were begun, with the nearest."""
-    into = np.arange(len(clusters.records))
-    meeting, done = meeting_of(table), False
-    while not done:
-        done = merge_small_some(table, clusters, meeting, into, LOOKS)
-        seen = int(meeting.state[0])
+    merged_into = np.arange(len(clusters.records))
+    meeting, all_merged = meeting_of(table), False
+    while not all_merged:
+        all_merged = merge_small_some(table, clusters, meeting, merged_into, LOOKS)
+        n_seen = int(meeting.state[0])
         progress(
-            seen / len(into),
-            f"{thin(seen)} of {thin(len(into))} clusters hold k records or were merged",
+            n_seen / len(merged_into),
+            f"{thin(n_seen)} of {thin(len(merged_into))} clusters hold k records or were merged",
         )
-    clusters.of[:] = ends(into)[clusters.of]
+    clusters.of[:] = ends(merged_into)[clusters.of]
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -152,8 +153,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     (['*'], [4])
     """
 
-    def cluster(told: Progress) -> tuple[np.ndarray, int]:
-        clusters, made = made_clusters(task, told)
-        return clusters.nodes[clusters.of], made
+    def build_targets(progress: Progress) -> tuple[np.ndarray, int]:
+        clusters, n_clusters = made_clusters(task, progress)
+        return clusters.nodes[clusters.of], n_clusters
 
-    return finished(task, progress, cluster)
+    return finished(task, progress, build_targets)

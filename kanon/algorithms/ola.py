@@ -25,10 +25,10 @@ CARD = AlgorithmCard(
     "of Health Data, JAMIA 16(5)",
     family="levels",
     how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried; below one that "
-    "satisfies and above one that fails the search goes on in halves. A node above one that "
-    "satisfies does too, and none below one that fails does. Of all nodes that satisfy the one of "
-    "least loss is released; records in classes that are too small, at most the allowed number, "
-    "are suppressed.",
+    "satisfies and above one that fails the search continues in halves. Every node above one that "
+    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
+    "the one of least loss is released; records in classes that are too small, at most the allowed "
+    "number, are suppressed.",
     guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
     slow="With many quasi-identifiers: the middle of the lattice is wide.",
     uses=("metric", "attribute_weights", "suppression"),
@@ -63,40 +63,41 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return release_by(search, task, progress)
 
 
-def search(lattice: Lattice, known: NodeTags, told: Told = nobody) -> None:
-    """Find out of every node whether it satisfies.
+def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
+    """Decide for every node whether it satisfies.
 
     Parameters
     ----------
-    lattice, known
-        The lattice, and what is known of it: nothing yet.
-    told
-        Told of every node before it is counted, with the low and the high node between which it
-        was come to.
+    lattice, tags
+        The lattice, and its tags: none yet.
+    log_node
+        Called with every node before it is counted, and with the low and the high node around it.
     """
-    known.tag(lattice.tops, satisfies=True)
-    _between(lattice, known, lattice.bottom, lattice.tops, told)
+    tags.tag(lattice.tops, satisfies=True)
+    _search_between(lattice, tags, lattice.bottom, lattice.tops, log_node)
 
 
-def _between(lattice: Lattice, known: NodeTags, low: Node, high: Node, told: Told) -> None:
-    if known.satisfying[low]:
+def _search_between(
+    lattice: Lattice, tags: NodeTags, low: Node, high: Node, log_node: Told
+) -> None:
+    if tags.satisfying[low]:
         return
     height = sum(high) - sum(low)
     if height <= 1:
-        if not known.failing[low]:
-            told(low, (low, high))
-            known.check(low)
+        if not tags.failing[low]:
+            log_node(low, (low, high))
+            tags.check(low)
         return
     # Where all is known the published recursion would go on, and evaluate nothing.
     region = tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
-    if (known.satisfying[region] | known.failing[region]).all():
+    if (tags.satisfying[region] | tags.failing[region]).all():
         return
     for node in lattice.at_height_between(low, high, height // 2):
-        says = known.says(node)
-        if says is None:
-            told(node, (low, high))
-            says = known.check(node)
-        if says:
-            _between(lattice, known, low, node, told)
+        satisfies = tags.says(node)
+        if satisfies is None:
+            log_node(node, (low, high))
+            satisfies = tags.check(node)
+        if satisfies:
+            _search_between(lattice, tags, low, node, log_node)
         else:
-            _between(lattice, known, node, high, told)
+            _search_between(lattice, tags, node, high, log_node)

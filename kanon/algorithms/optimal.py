@@ -25,13 +25,13 @@ CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
     summary="Raises each column to one level, the same for all records, and finds the levels of "
-    "least loss. What a node loses at least is known without counting, so few nodes are counted.",
+    "least loss. The least that a node can lose is known without counting it, so few are counted.",
     source="kanon 2026; what is concluded from one node about others: Samarati 2001",
     family="levels",
     how=f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in "
     "classes that are too small, the one of least loss is released, and those records are "
-    "suppressed. What a node costs at least follows from its levels alone; nodes that cost more "
-    "at least than one already found are never counted, nor those below one that failed.",
+    "suppressed. The least that a node can lose follows from its levels alone. Nodes whose least "
+    "exceeds the best loss so far are never counted, nor are nodes below one that failed.",
     guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
     slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
     uses=("metric", "attribute_weights", "suppression"),
@@ -61,34 +61,34 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task.check()
     check(task)
     lattice = begin(task, progress)
-    known, loss = NodeTags(lattice), CellLoss(lattice)
+    tags, loss = NodeTags(lattice), CellLoss(lattice)
     bounds = loss.bounds()
-    walk = _descent(lattice, known, bounds)
+    walk = _descend(lattice, tags, bounds)
     if not walk:
         raise nothing_satisfies(task)
     best = min((loss.of(node, lattice.evaluate(node)), node) for node in walk)
-    flat, failing = bounds.reshape(-1), known.failing.reshape(-1)
+    flat, failing = bounds.reshape(-1), tags.failing.reshape(-1)
     places = np.flatnonzero((flat <= best[0]) & ~failing)
-    done = set(walk)
+    walked_nodes = set(walk)
     for place in lattice.one_by_one(places[np.argsort(-flat[places], kind="stable")]):
         if failing[place] or flat[place] > best[0]:
             continue
         node = lattice.node_at(place)
-        if node in done or (flat[place] == best[0] and node > best[1]):
+        if node in walked_nodes or (flat[place] == best[0] and node > best[1]):
             continue
-        if known.check(node):
+        if tags.check(node):
             best = min(best, (loss.of(node, lattice.evaluate(node)), node))
     return released(lattice, best[1], walk)
 
 
-def _descent(lattice: Lattice, known: NodeTags, bounds: np.ndarray) -> list[Node]:
+def _descend(lattice: Lattice, tags: NodeTags, bounds: np.ndarray) -> list[Node]:
     """Down from the top, each time to the satisfying node of lowest bound."""
-    if not known.check(lattice.tops):
+    if not tags.check(lattice.tops):
         return []
     walk = [lattice.tops]
     while True:
-        for node in sorted(lattice.below(walk[-1]), key=lambda one: (bounds[one], one)):
-            if known.says(node) is None and known.check(node):
+        for node in sorted(lattice.below(walk[-1]), key=lambda lower: (bounds[lower], lower)):
+            if tags.says(node) is None and tags.check(node):
                 walk.append(node)
                 break
         else:

@@ -38,14 +38,14 @@ SECONDS = Parameter(
     title="Time for the solver",
     choices={"60": "One minute", "600": "Ten minutes"},
     default="60",
-    help="After so long the best release that was found is taken, with what is proved of it.",
+    help="After this time the best release so far is taken, with what has been proved about it.",
 )
 CARD = AlgorithmCard(
     name="optimal-local",
     title="Optimal local recoding",
     summary="Finds, for a small table, the release of least loss among all that generalise each "
-    "class of equal records by itself. Says by how much at most it misses that, if the time that "
-    "it is given is too short.",
+    "class of equal records on its own. If its time runs out first, it says how far from the "
+    "least loss it is at most.",
     source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
     family="regions",
     how="A group is all records that look alike at some combination of levels, one per "
@@ -72,7 +72,7 @@ MOST_CLASSES, MOST_WORK = 1_000, 50_000_000
 MOST_PLACES = 100_000
 """The most places of classes in groups for which the solver is begun: its root takes a minute."""
 
-_OPTIMAL, _INFEASIBLE = 0, 2  # what the solver says if it is done
+_OPTIMAL, _INFEASIBLE = 0, 2  # its codes where nothing better is left
 
 
 def check(task: Task) -> None:
@@ -89,7 +89,7 @@ def check(task: Task) -> None:
     if task.others:
         raise PlanError(
             "Optimal local recoding counts records alone, so it cannot keep "
-            f"{task.others[0].title}; use 'lattice-sweep', which asks every model before it "
+            f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
             "releases a class."
         )
     size, nodes = task.classes.n_classes, n_nodes(task.classes.hierarchies)
@@ -126,14 +126,14 @@ class _Best:
 
     release: Recoding
     loss: int
-    proved: int
+    bound: int
 
     @property
     def gap(self) -> float:
         """By how many percent more than the least loss possible it loses at most."""
-        if self.proved >= self.loss:
+        if self.bound >= self.loss:
             return 0.0
-        return 100 * (self.loss / self.proved - 1) if self.proved > 0 else np.inf
+        return 100 * (self.loss / self.bound - 1) if self.bound > 0 else np.inf
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
@@ -177,45 +177,52 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task = by_least_k(task)
     first, second, third = 0.1, 0.2, 0.25  # the shares of the time after release, prices, search
     sweep = replace(task, options={"effort": "thorough"})
-    begun = lattice_sweep.anonymise(sweep, stretch(progress, 0, first))
+    start = lattice_sweep.anonymise(sweep, stretch(progress, 0, first))
     groups = distinct_groups(task)
     assert groups is not None, "of so few classes all groups fit into the memory"
     prices = good_prices(task, groups, stretch(progress, first, second))
     bound = prices.bound()
-    best = _Best(begun, total_loss(task, begun), bound)
-    end, many = time.monotonic() + float(task.option(SECONDS)), 0
-    for part, ahead in ((second, True), (third, False)):
-        left = (end - time.monotonic()) / (2 if ahead else 1)
-        if best.gap == 0 or left <= 0:
+    best = _Best(start, total_loss(task, start), bound)
+    end, n_places = time.monotonic() + float(task.option(SECONDS)), 0
+    for part, is_first in ((second, True), (third, False)):
+        seconds_left = (end - time.monotonic()) / (2 if is_first else 1)
+        if best.gap == 0 or seconds_left <= 0:
             break
         # At first up to a multiple of the bound: few groups can be in such releases.
-        below = min(int(1.01 * bound), best.loss) if ahead else best.loss
+        below = min(int(1.01 * bound), best.loss) if is_first else best.loss
         places = places_below(prices, below)
-        many = len(places.who)
-        if many > MOST_PLACES:
+        n_places = len(places.who)
+        if n_places > MOST_PLACES:
             break
         progress(
             part,
             f"HiGHS assigns {counted(task.classes.n_classes, 'class', 'classes')} to "
-            f"{counted(len(places.groups), 'group')}, for {counted(round(left), 'second')} at most",
+            f"{counted(len(places.groups), 'group')}, for at most "
+            f"{counted(round(seconds_left), 'second')}",
         )
-        best = _better(best, task, groups, least(prices.problem, places, left), below)
-    return replace(best.release, trace=Trace(evaluated=len(groups.kept), steps=many, gap=best.gap))
+        best = _choose_better(
+            best, task, groups, least(prices.problem, places, seconds_left), below
+        )
+    return replace(
+        best.release, trace=Trace(evaluated=len(groups.kept), steps=n_places, gap=best.gap)
+    )
 
 
-def _better(best: _Best, task: Task, groups: DistinctGroups, solved: Solved, below: int) -> _Best:
-    release, loss, none_less = best.release, best.loss, solved.bound
-    if solved.into is not None:
-        found = improved(_released(task, groups, solved.into), task)
-        lost = total_loss(task, found)
-        if solved.done:
-            none_less = lost
-        if lost < loss and found.counts.min() >= task.k:
-            release, loss = found, lost
-    return _Best(release, loss, max(best.proved, int(min(below, none_less))))
+def _choose_better(
+    best: _Best, task: Task, groups: DistinctGroups, result: Solved, below: int
+) -> _Best:
+    release, loss, bound = best.release, best.loss, result.bound
+    if result.into is not None:
+        candidate = improved(_build_release(task, groups, result.into), task)
+        candidate_loss = total_loss(task, candidate)
+        if result.done:
+            bound = candidate_loss
+        if candidate_loss < loss and candidate.counts.min() >= task.k:
+            release, loss = candidate, candidate_loss
+    return _Best(release, loss, max(best.bound, int(min(below, bound))))
 
 
-def _released(task: Task, groups: DistinctGroups, into: np.ndarray) -> Recoding:
+def _build_release(task: Task, groups: DistinctGroups, into: np.ndarray) -> Recoding:
     nodes = task.classes.nodes
     raised = [raised_to(tree) for tree in task.classes.hierarchies]
     own = np.zeros(len(nodes), dtype=np.bool_)
@@ -228,33 +235,33 @@ def places_below(prices: Prices, loss: float) -> Places:
     problem, gain = prices.problem, prices.price * prices.scale - prices.problem.own
     groups, counts = problem.groups, problem.counts
     room = (1 + 1e-9) * loss - prices.bound()  # more, for what rounding does to the bound
-    who, sizes = [], np.zeros(len(groups.kept), dtype=np.int64)
-    for group, kept in enumerate(groups.kept):
+    members_left, sizes = [], np.zeros(len(groups.kept), dtype=np.int64)
+    for group, potential in enumerate(groups.kept):
         members = groups.members[groups.begin[group] : groups.begin[group + 1]]
-        rises = rise_of_bound(gain[members] + kept, counts[members], problem.k)
-        left = members[rises < room]
-        if counts[left].sum() >= problem.k:
-            who.append(left)
-            sizes[group] = len(left)
-    used = np.flatnonzero(sizes)
-    places = np.concatenate([np.zeros(0, dtype=np.int32), *who])
-    return Places(places, np.repeat(np.arange(len(used)), sizes[used]), used)
+        rises = rise_of_bound(gain[members] + potential, counts[members], problem.k)
+        possible = members[rises < room]
+        if counts[possible].sum() >= problem.k:
+            members_left.append(possible)
+            sizes[group] = len(possible)
+    used_groups = np.flatnonzero(sizes)
+    places = np.concatenate([np.zeros(0, dtype=np.int32), *members_left])
+    return Places(places, np.repeat(np.arange(len(used_groups)), sizes[used_groups]), used_groups)
 
 
 def rise_of_bound(brings: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
     """By how much the bound rises if a group has to be used and to take one of its classes."""
     whole = (brings * counts).astype(np.float64)
     good = brings > 0
-    most, lacking = whole[good].sum(), max(0, k - int(counts[good].sum()))
+    most_worth, lacking = whole[good].sum(), max(0, k - int(counts[good].sum()))
     others = np.flatnonzero(~good)
     others = others[np.argsort(-brings[others], kind="stable")]
     records = np.concatenate([[0], np.cumsum(counts[others])])
     costs = np.concatenate([[0.0], np.cumsum(-whole[others])])
-    worth = most - np.interp(lacking, records, costs)
+    worth = most_worth - np.interp(lacking, records, costs)
     with_it = np.full(len(brings), worth)
     dear = others[records[1:] > lacking]  # the cheaper ones are taken anyway
     with_it[dear] = (
-        most + whole[dear] - np.interp(np.maximum(lacking - counts[dear], 0), records, costs)
+        most_worth + whole[dear] - np.interp(np.maximum(lacking - counts[dear], 0), records, costs)
     )
     return max(worth, 0.0) - np.minimum(with_it, worth)
 
@@ -264,33 +271,37 @@ def least(problem: Assignment, places: Places, seconds: float) -> Solved:
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
-    counts, who, group = problem.counts, places.who, places.group
-    size, many, few = len(counts), len(who), len(places.groups)
-    if len(np.unique(who)) < size:
+    counts, members, group = problem.counts, places.who, places.group
+    size, n_places, n_groups = len(counts), len(members), len(places.groups)
+    if len(np.unique(members)) < size:
         return Solved(None, np.inf, done=True)
-    lost = problem.own[who] - problem.groups.kept[places.groups][group]
-    losses = (counts[who] * lost).astype(np.float64)
+    record_losses = problem.own[members] - problem.groups.kept[places.groups][group]
+    losses = (counts[members] * record_losses).astype(np.float64)
     unit = max(losses.max(), 1.0) / 1e4  # as the solver counts: it ends at a gap of a millionth
-    x, y, ones = np.arange(many), many + np.arange(few), np.ones(many)
-    rows = np.concatenate([who, size + x, size + x, size + many + group, size + many + y - many])
-    columns = np.concatenate([x, x, many + group, x, y])
-    values = np.concatenate([ones, -ones, ones, counts[who], np.full(few, -problem.k)])
-    matrix = csr_array((values, (rows, columns)), shape=(size + many + few, many + few))
-    found = milp(
-        np.concatenate([losses / unit, np.zeros(few)]),
-        integrality=np.ones(many + few),
+    x, y, ones = np.arange(n_places), n_places + np.arange(n_groups), np.ones(n_places)
+    rows = np.concatenate(
+        [members, size + x, size + x, size + n_places + group, size + n_places + y - n_places]
+    )
+    columns = np.concatenate([x, x, n_places + group, x, y])
+    values = np.concatenate([ones, -ones, ones, counts[members], np.full(n_groups, -problem.k)])
+    matrix = csr_array(
+        (values, (rows, columns)), shape=(size + n_places + n_groups, n_places + n_groups)
+    )
+    result = milp(
+        np.concatenate([losses / unit, np.zeros(n_groups)]),
+        integrality=np.ones(n_places + n_groups),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(
             matrix,
-            np.repeat([1.0, 0.0], [size, many + few]),
-            np.repeat([1.0, np.inf], [size, many + few]),
+            np.repeat([1.0, 0.0], [size, n_places + n_groups]),
+            np.repeat([1.0, np.inf], [size, n_places + n_groups]),
         ),
         options={"time_limit": seconds, "mip_rel_gap": 0},
     )
-    into = None
-    if found.x is not None:
-        taken = found.x[:many] > 0.5
-        into = np.empty(size, dtype=np.int64)
-        into[who[taken]] = places.groups[group[taken]]
-    bound = np.inf if found.status == _INFEASIBLE else (found.mip_dual_bound or 0.0) * unit
-    return Solved(into, bound, found.status in (_OPTIMAL, _INFEASIBLE))
+    group_of = None
+    if result.x is not None:
+        is_chosen = result.x[:n_places] > 0.5
+        group_of = np.empty(size, dtype=np.int64)
+        group_of[members[is_chosen]] = places.groups[group[is_chosen]]
+    bound = np.inf if result.status == _INFEASIBLE else (result.mip_dual_bound or 0.0) * unit
+    return Solved(group_of, bound, result.status in (_OPTIMAL, _INFEASIBLE))

@@ -32,7 +32,7 @@ SAMPLE = 20_000  # on so many classes the parts are held against the whole
 
 SEED = 1  # the classes whose tuples have the lowest hashes with this seed are the sample
 
-_APART, _TOGETHER = 0.95, 0.97
+_APART_SHARE, _WHOLE_SHARE = 0.95, 0.97
 """After which shares of the time the parts are done, and the whole, about."""
 
 
@@ -42,8 +42,10 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
     part_of, up_to = cut_for(task, number)
     if not part_of.any():
         return merge_greedily(task, progress=progress)
-    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _TOGETHER))
-    return replace(path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _TOGETHER, 1)))
+    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _WHOLE_SHARE))
+    return replace(
+        path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _WHOLE_SHARE, 1))
+    )
 
 
 def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
@@ -72,29 +74,29 @@ def merge_in_parts(
     by_part = np.argsort(part_of, kind="stable")
     members = np.split(by_part, np.cumsum(np.bincount(part_of))[:-1])
 
-    def merged(each: np.ndarray, told: Progress) -> MergePath:
+    def merge_part(part_members: np.ndarray, progress: Progress) -> MergePath:
         # Whether the models can be met is a question to the whole table.
-        own = replace(task, classes=classes.only(each), k=k, models=())
-        return merge_greedily(own, progress=told)
+        own = replace(task, classes=classes.only(part_members), k=k, models=())
+        return merge_greedily(own, progress=progress)
 
-    share = _APART if task.k > up_to else 1.0
+    apart_share = _APART_SHARE if task.k > up_to else 1.0
     paths = side_by_side(
-        [partial(merged, each) for each in members],
-        stretch(progress, 0, share),
+        [partial(merge_part, part_members) for part_members in members],
+        stretch(progress, 0, apart_share),
         "part",
-        weights=[len(each) for each in members],
+        weights=[len(part_members) for part_members in members],
     )
-    path = _interleaved(classes, members, paths, k)
+    path = _interleave_paths(classes, members, paths, k)
     if task.k <= up_to:
         return path
-    left = path.after(len(path.parts)).released
-    further = merge_greedily(
-        replace(task, classes=left, models=()), progress=stretch(progress, share, 1)
+    remaining = path.after(len(path.parts)).released
+    whole_path = merge_greedily(
+        replace(task, classes=remaining, models=()), progress=stretch(progress, apart_share, 1)
     )
-    return path.followed_by(further)
+    return path.followed_by(whole_path)
 
 
-def _interleaved(
+def _interleave_paths(
     classes: EquivalenceClasses,
     members: Sequence[np.ndarray],
     paths: Sequence[MergePath],
@@ -102,8 +104,8 @@ def _interleaved(
 ) -> MergePath:
     """The merges of all parts as one path, by the size of their smallest class."""
     size, m = classes.nodes.shape
-    every = np.concatenate([path.smallest for path in paths])
-    order = np.argsort(every, kind="stable")  # the merges of a part keep their order
+    smallest = np.concatenate([path.smallest for path in paths])
+    order = np.argsort(smallest, kind="stable")  # the merges of a part keep their order
     number = np.empty(len(order), dtype=np.int64)
     number[order] = size + np.arange(len(order))  # the class that each merge makes
     parts = np.empty((len(order), 3), dtype=np.int32)
@@ -111,47 +113,50 @@ def _interleaved(
     counts = np.empty(size + len(order), dtype=np.int64)
     nodes[:size], counts[:size] = classes.nodes, classes.counts
     start = 0
-    for own, path in zip(members, paths, strict=True):
-        made = number[start : start + len(path.parts)]
-        parts[made - size] = renamed(path.parts, np.concatenate([own, made]))
-        nodes[made], counts[made] = path.nodes[len(own) :], path.counts[len(own) :]
+    for own_classes, path in zip(members, paths, strict=True):
+        new_classes = number[start : start + len(path.parts)]
+        parts[new_classes - size] = renamed(path.parts, np.concatenate([own_classes, new_classes]))
+        nodes[new_classes], counts[new_classes] = (
+            path.nodes[len(own_classes) :],
+            path.counts[len(own_classes) :],
+        )
         start += len(path.parts)
-    return MergePath(classes, parts, every[order], nodes, counts, k_max)
+    return MergePath(classes, parts, smallest[order], nodes, counts, k_max)
 
 
 def sampled_loss(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
 ) -> Partition:
-    chosen = np.arange(task.classes.n_classes)
-    if len(chosen) > SAMPLE:
+    sampled = np.arange(task.classes.n_classes)
+    if len(sampled) > SAMPLE:
         # By their tuples: neither the order of the rows nor a generator's state matters.
         hashes = tuple_hashes(task.classes.nodes, SEED)
-        chosen = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
-    some, parts = task.classes.only(chosen), int(part_of.max()) + 1
-    return loss_on_sample(task, some, part_of[chosen], parts, up_to, progress)
+        sampled = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
+    sample, parts = task.classes.only(sampled), int(part_of.max()) + 1
+    return loss_on_sample(task, sample, part_of[sampled], parts, up_to, progress)
 
 
 def loss_on_sample(
     task: Task,
-    some: EquivalenceClasses,
+    sample: EquivalenceClasses,
     part_of: np.ndarray,
     parts: int,
     up_to: int,
     progress: Progress = no_progress,
 ) -> Partition:
     _, cut = np.unique(part_of, return_inverse=True)
-    least = int(np.bincount(cut, some.counts).min())
-    one = replace(task, classes=some, k=min(task.k, some.n_records), models=())
-    whole = merge_greedily(one, progress=stretch(progress, 0, 0.5))
-    apart = merge_in_parts(one, cut, min(up_to, least), stretch(progress, 0.5, 1))
+    least = int(np.bincount(cut, sample.counts).min())
+    sample_task = replace(task, classes=sample, k=min(task.k, sample.n_records), models=())
+    whole = merge_greedily(sample_task, progress=stretch(progress, 0, 0.5))
+    apart = merge_in_parts(sample_task, cut, min(up_to, least), stretch(progress, 0.5, 1))
     ks = np.union1d(whole.distinct_k, apart.distinct_k)
-    ks = np.append(ks[ks < one.k], one.k)  # beyond that k the runs were not made
-    lost, least_lost = _losses(apart, task, ks), _losses(whole, task, ks)
+    ks = np.append(ks[ks < sample_task.k], sample_task.k)  # beyond that k the runs were not made
+    lost, least_lost = _sum_path_losses(apart, task, ks), _sum_path_losses(whole, task, ks)
     ratios = np.divide(lost, least_lost, out=np.ones(len(ks)), where=least_lost > 0)
-    return Partition(parts, up_to, some.n_classes, ks, ratios)
+    return Partition(parts, up_to, sample.n_classes, ks, ratios)
 
 
-def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
+def _sum_path_losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
     left = node_sums(path, task.potentials)
     merges = np.searchsorted(path.smallest, ks, side="left")
     return (left[0] - left[merges]).astype(float)
@@ -176,7 +181,7 @@ class MergePart:
         released = self._numbers.packed(found.nodes)[found.assigned]
         steps = np.zeros(len(order), dtype=np.int32)
         steps[0] = len(path.parts)
-        made = [keys[order].T, [counts[order]], released.T, [_signed(nodes[order]), steps]]
+        made = [keys[order].T, [counts[order]], released.T, [_sign_hashes(nodes[order]), steps]]
         return pa.Table.from_arrays(
             [pa.array(column) for columns in made for column in columns], schema=self.schema
         )
@@ -197,7 +202,7 @@ class MergePart:
         return TupleNumbers([tree.n_nodes for tree in self.task.classes.hierarchies])
 
 
-def _signed(nodes: np.ndarray) -> np.ndarray:
+def _sign_hashes(nodes: np.ndarray) -> np.ndarray:
     """The hashes of tuples as whole numbers with a sign, in the same order: engines know those."""
     return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
 
@@ -221,27 +226,29 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
     if max(sizes) > settings().classes:
         raise classes.refusal
     k = min(task.k, up_to)
-    work = MergePart(replace(task, classes=_empty(classes), k=k, models=()))
-    found = classes.merged(cuts, sizes, work, stretch(progress, 0, first))
+    work = MergePart(replace(task, classes=_build_empty_classes(classes), k=k, models=()))
+    recoding = classes.merged(cuts, sizes, work, stretch(progress, 0, first))
     if task.k > up_to:
-        left = replace(task, classes=found.fetched(), models=())
-        path = merge_greedily(left, progress=stretch(progress, first, second))
-        found = found.followed_by(path.at(task.k))
-    nodes, counts, part_of = found.lowest_hashes(SAMPLE)
-    some = replace(_empty(classes), nodes=nodes, counts=counts)
-    sample = loss_on_sample(task, some, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1))
+        rest = replace(task, classes=recoding.fetched(), models=())
+        path = merge_greedily(rest, progress=stretch(progress, first, second))
+        recoding = recoding.followed_by(path.at(task.k))
+    nodes, counts, part_of = recoding.lowest_hashes(SAMPLE)
+    sample = replace(_build_empty_classes(classes), nodes=nodes, counts=counts)
+    partition = loss_on_sample(
+        task, sample, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1)
+    )
     if task.others:
-        released = found.released
+        released = recoding.released
         whole = Recoding.from_targets(released, released.nodes)
-        found = found.followed_by(repaired(whole, replace(task, classes=released)))
+        recoding = recoding.followed_by(repaired(whole, replace(task, classes=released)))
     trace = replace(
-        found.trace, parts=sample.parts, sampled=sample.sampled,
-        loss_ratio=sample.ratio_at(task.k),
+        recoding.trace, parts=partition.parts, sampled=partition.sampled,
+        loss_ratio=partition.ratio_at(task.k),
     )  # fmt: skip
-    return found.with_trace(trace)
+    return recoding.with_trace(trace)
 
 
-def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
+def _build_empty_classes(classes: EquivalenceClasses) -> EquivalenceClasses:
     nodes = np.zeros((0, len(classes.attributes)), dtype=np.int32)
     return EquivalenceClasses(
         classes.attributes, classes.hierarchies, nodes, np.zeros(0, dtype=np.int64)
@@ -249,7 +256,9 @@ def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
 
 
 # --- the cuts ---------------------------------------------------------------------------------
-_ROUNDING = 1e-12  # what is expected of two cuts may differ by this share because it was rounded
+_ROUNDING_SHARE = (
+    1e-12  # what is expected of two cuts may differ by this share because it was rounded
+)
 
 CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 """What a part holds, by the cuts made so far and its number."""
@@ -261,26 +270,26 @@ def partition(
     """Cut classes into parts that never meet, each of at least ``least`` records."""
     members = [np.arange(classes.n_classes)]
 
-    def cells(cuts: Sequence[PartCut], part: int) -> PartCells:
+    def count_cells(cuts: Sequence[PartCut], part: int) -> PartCells:
         for cut in cuts[len(members) - 1 :]:
             under = below(classes.hierarchies[cut.column], cut.node)
             inside = under[classes.nodes[members[cut.part], cut.column]]
             members.append(members[cut.part][inside])
             members[cut.part] = members[cut.part][~inside]
-        some = members[part]
-        counts, once = classes.counts[some], np.ones(len(some), dtype=np.int64)
-        columns = list(zip(classes.hierarchies, classes.nodes[some].T, strict=True))
+        inside_part = members[part]
+        counts, once = classes.counts[inside_part], np.ones(len(inside_part), dtype=np.int64)
+        columns = list(zip(classes.hierarchies, classes.nodes[inside_part].T, strict=True))
         return PartCells(
             tuple(cells_at(tree.n_nodes, nodes, once) for tree, nodes in columns),
             tuple(cells_at(tree.n_nodes, nodes, counts) for tree, nodes in columns),
         )
 
-    cuts, _ = cuts_along(classes.hierarchies, potentials, number, least, cells)
-    cells(cuts, 0)  # so that the last cut is made
-    found = np.zeros(classes.n_classes, dtype=np.int64)
+    cuts, _ = cuts_along(classes.hierarchies, potentials, number, least, count_cells)
+    count_cells(cuts, 0)  # so that the last cut is made
+    part_of = np.zeros(classes.n_classes, dtype=np.int64)
     for place, part in enumerate(members):
-        found[part] = place
-    return found
+        part_of[part] = place
+    return part_of
 
 
 def cuts_along(
@@ -292,52 +301,52 @@ def cuts_along(
 ) -> tuple[list[PartCut], list[int]]:
     cuts: list[PartCut] = []
     sizes = [cells(cuts, 0).n_classes]
-    whole: set[int] = set()  # those that cannot be cut
-    while len(sizes) < number and len(whole) < len(sizes):
+    uncut: set[int] = set()  # those that cannot be cut
+    while len(sizes) < number and len(uncut) < len(sizes):
         largest = max(
-            (place for place in range(len(sizes)) if place not in whole), key=sizes.__getitem__
+            (place for place in range(len(sizes)) if place not in uncut), key=sizes.__getitem__
         )
-        found = _cut(hierarchies, potentials, cells(cuts, largest), least)
-        if found is None:
-            whole.add(largest)
+        cut = _choose_cut(hierarchies, potentials, cells(cuts, largest), least)
+        if cut is None:
+            uncut.add(largest)
             continue
-        column, node, held = found
+        column, node, held = cut
         cuts.append(PartCut(largest, column, node))
         sizes.append(held)
         sizes[largest] -= held
     return cuts, sizes
 
 
-def _cut(
+def _choose_cut(
     hierarchies: Sequence[Hierarchy], potentials: Potentials, part: PartCells, least: int
 ) -> tuple[int, int, int] | None:
     """The column and the node of the best cut, and how many classes lie below it; None if none."""
     size, records = part.n_classes, part.records[0].sum()
     # Where potentials are irrational, what cannot be told from each other is equal.
     irrational = potentials.slack > 0 and not potentials.digits
-    tolerance = 1 + Fraction(_ROUNDING) if irrational else 1
+    tolerance = 1 + Fraction(_ROUNDING_SHARE) if irrational else 1
     fewest, best = size / 4, (Fraction(0), 0.0)  # fewest: parts should take alike long
-    where = None
+    best_cut = None
     for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
         inner = slice(tree.root)
         below = tree.sum_below(part.classes[j])[inner]
         held = tree.sum_below(part.records[j])[inner]
         others = size - below
         even = np.minimum(below, others) >= fewest
-        allowed = even & (np.minimum(held, records - held) >= least)
+        is_allowed = even & (np.minimum(held, records - held) >= least)
         weight = (depth - depth[tree.parent])[inner]
-        expected = np.where(allowed, weight * (below * others).astype(float), 0.0)
-        most = max(best[1], expected.max(initial=0.0))
-        if not most:
+        expected = np.where(is_allowed, weight * (below * others).astype(float), 0.0)
+        highest = max(best[1], expected.max(initial=0.0))
+        if not highest:
             continue
         # Those that rounding may have put in the wrong order.
-        for node in np.flatnonzero(expected >= most * (1 - _ROUNDING)).tolist():
-            exact = _weight(potentials, j, node, int(tree.parent[node]))
+        for node in np.flatnonzero(expected >= highest * (1 - _ROUNDING_SHARE)).tolist():
+            exact = _compute_edge_weight(potentials, j, node, int(tree.parent[node]))
             here = exact * int(below[node]) * int(others[node])
             if here > best[0] * tolerance:
-                best, where = (here, float(expected[node])), (j, node, int(below[node]))
-    return where
+                best, best_cut = (here, float(expected[node])), (j, node, int(below[node]))
+    return best_cut
 
 
-def _weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
+def _compute_edge_weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
     return potentials.exact(j, node) - potentials.exact(j, parent)

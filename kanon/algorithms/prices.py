@@ -67,7 +67,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, eq=False)
-class _Some:
+class _GroupArrays:
     begin: np.ndarray
     members: np.ndarray
     kept: np.ndarray
@@ -96,8 +96,10 @@ class Prices:
     def bound(self, suppressing: bool = False) -> int:
         """The bound that they prove, exactly, in units of the potentials."""
         highest = self.problem.own if suppressing else self.problem.highest
-        price = np.minimum(self._in_units(self.price), highest >> _DEAREST)
-        worth, _ = self._weighed(self._all(), price - (self.problem.own >> _DEAREST))
+        price = np.minimum(self._convert_to_units(self.price), highest >> _DEAREST)
+        worth, _ = self._weigh_groups(
+            self._get_all_groups(), price - (self.problem.own >> _DEAREST)
+        )
         return (int(self.problem.counts @ price) - int(worth.sum())) << _DEAREST
 
     def raised(self) -> None:
@@ -108,14 +110,14 @@ class Prices:
         two looks no price rises by more than a reach, so that no other group can become worth
         something, and every value is a bound of all.
         """
-        at, some, reach = self._near(self._reach, _MOST_MEMBERS)
-        groups = replace(some, kept=self.problem.groups.kept[at] / self.scale)
+        near_numbers, near, reach = self._find_near_groups(self._reach, _MOST_MEMBERS)
+        groups = replace(near, kept=self.problem.groups.kept[near_numbers] / self.scale)
         highest = np.minimum(self.price + reach, self._highest)
-        before, used = self.price, self.used[at].astype(np.float64)
-        self.value, slope, now = self._valued(groups, self.price)
+        before, used = self.price, self.used[near_numbers].astype(np.float64)
+        self.value, slope, used_now = self._compute_value(groups, self.price)
         if self._direction is None:
             self._direction, self._target = slope, max(_AHEAD * self.value, self._least)
-            used = used if used.any() else now
+            used = used if used.any() else used_now
         direction = self._direction
         for _ in range(_STEPS):
             length = float(direction @ direction)
@@ -123,7 +125,7 @@ class Prices:
                 break
             ahead = max(self._target, 1.002 * self.value) - self.value
             price = np.minimum(self.price + self._factor * ahead / length * direction, highest)
-            value, slope, now = self._valued(groups, price)
+            value, slope, used_now = self._compute_value(groups, price)
             if value > self.value:
                 self._factor *= 1.1 if direction @ slope >= 0 else 0.98
                 self.price, self.value, self._fails = price, value, 0
@@ -136,70 +138,77 @@ class Prices:
             bend = float(turn @ turn)
             part = min(max(-float(turn @ direction) / bend, 0.01), 0.1) if bend > 0 else 0.1
             direction = part * slope + (1 - part) * direction
-            used = part * now + (1 - part) * used
+            used = part * used_now + (1 - part) * used
         if self.value > 0.985 * self._target:
             self._target = 1.02 * self.value
         self._direction = direction
         self.used[:] = 0
-        self.used[at] = used
+        self.used[near_numbers] = used
         limited = float(np.mean(self.price - before >= 0.999 * reach))
         self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
 
     def of_near_groups(self, reach: float, most: int) -> Prices:
-        at, some, _ = self._near(reach, most)
+        at, near, _ = self._find_near_groups(reach, most)
         every = self.problem.groups
-        groups = DistinctGroups(some.begin, some.members, every.kept[at], every.node[at])
-        return self._going_on(replace(self.problem, groups=groups), self.used[at])
+        groups = DistinctGroups(near.begin, near.members, every.kept[at], every.node[at])
+        return self._continue_with(replace(self.problem, groups=groups), self.used[at])
 
     def for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
         groups = replace(self.problem.groups, kept=kept)
         rest = replace(self.problem, counts=counts, highest=highest, groups=groups)
-        return self._going_on(rest, self.used)
+        return self._continue_with(rest, self.used)
 
-    def _going_on(self, problem: Assignment, used: np.ndarray) -> Prices:
-        more = Prices(problem, self.price)
-        more.used[:] = used
-        more._reach = max(self._reach, 0.02 * self.mean)
-        return more
+    def _continue_with(self, problem: Assignment, used: np.ndarray) -> Prices:
+        prices = Prices(problem, self.price)
+        prices.used[:] = used
+        prices._reach = max(self._reach, 0.02 * self.mean)
+        return prices
 
-    def _in_units(self, price: np.ndarray) -> np.ndarray:
+    def _convert_to_units(self, price: np.ndarray) -> np.ndarray:
         return np.floor(price * self.scale).astype(np.int64) >> _DEAREST
 
-    def _all(self) -> _Some:
+    def _get_all_groups(self) -> _GroupArrays:
         groups = self.problem.groups
         kept = -(-groups.kept >> _DEAREST)  # upwards: what groups are worth is never too little
-        return _Some(groups.begin, groups.members, kept)
+        return _GroupArrays(groups.begin, groups.members, kept)
 
-    def _near(self, reach: float, most: int) -> tuple[np.ndarray, _Some, float]:
-        groups, gain = self._all(), self._in_units(self.price) - (self.problem.own >> _DEAREST)
+    def _find_near_groups(self, reach: float, most: int) -> tuple[np.ndarray, _GroupArrays, float]:
+        groups, gain = (
+            self._get_all_groups(),
+            self._convert_to_units(self.price) - (self.problem.own >> _DEAREST),
+        )
         at = np.arange(len(groups.kept))
         while True:
-            worth, _ = self._weighed(groups, gain + (int(reach * self.scale) >> _DEAREST) + 1)
-            chosen = np.flatnonzero(worth > 0)
-            at, groups = at[chosen], self._only(groups, chosen)
+            worth, _ = self._weigh_groups(groups, gain + (int(reach * self.scale) >> _DEAREST) + 1)
+            worthwhile = np.flatnonzero(worth > 0)
+            at, groups = at[worthwhile], self._select_groups(groups, worthwhile)
             if groups.begin[-1] <= most or reach * self.scale < 1:
                 return at, groups, reach
             reach *= 0.8
 
-    def _only(self, groups: _Some, chosen: np.ndarray) -> _Some:
+    def _select_groups(self, groups: _GroupArrays, chosen: np.ndarray) -> _GroupArrays:
         counts, sizes = self.problem.counts, np.zeros(len(chosen), dtype=np.int64)
         sizes_of(groups.begin, groups.members, counts, chosen, sizes)
         begin = np.concatenate([[0], np.cumsum(sizes)])
         members = np.empty(begin[-1], dtype=np.int32)
         copied(groups.begin, groups.members, counts, chosen, begin, members)
-        return _Some(begin, members, groups.kept[chosen])
+        return _GroupArrays(begin, members, groups.kept[chosen])
 
-    def _valued(self, groups: _Some, price: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        worth, used = self._weighed(groups, price - self._own)
+    def _compute_value(
+        self, groups: _GroupArrays, price: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        worth, used = self._weigh_groups(groups, price - self._own)
         return float(self._counts @ price - worth.sum()), self._counts - used, worth > 0
 
-    def _weighed(self, groups: _Some, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _weigh_groups(
+        self, groups: _GroupArrays, gain: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         kind, size = groups.kept.dtype, len(gain)
         worth = np.zeros(len(groups.kept), dtype=kind)
         cuts = np.searchsorted(groups.begin, np.linspace(0, groups.begin[-1], _PARTS + 1))
         cuts[0], cuts[-1] = 0, len(worth)
 
-        def part(place: int) -> np.ndarray:
+        def weigh_part(place: int) -> np.ndarray:
             used = np.zeros(size, dtype=kind)
             weigh(
                 groups.begin, groups.members, groups.kept, self.problem.counts, gain,
@@ -209,7 +218,7 @@ class Prices:
             return used
 
         over = map if groups.begin[-1] < _FEW else self._pool.map
-        return worth, np.sum(list(over(part, range(_PARTS))), axis=0)
+        return worth, np.sum(list(over(weigh_part, range(_PARTS))), axis=0)
 
 
 def least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
@@ -226,12 +235,12 @@ def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_prog
     prices = Prices(problem, least_losses(groups, own) / max(int(own.max()), 1))
     whole = max(int(counts @ own) / prices.scale, 1e-300)
     values: list[float] = []
-    for done in range(_MOST_LOOKS):
+    for look in range(_MOST_LOOKS):
         prices.raised()
         values.append(prices.value)
         progress(
-            done / _MOST_LOOKS, f"no release loses less than {100 * prices.value / whole:.2f} %"
+            look / _MOST_LOOKS, f"no release loses less than {100 * prices.value / whole:.2f} %"
         )
-        if done >= 2 * _LAST and prices.value <= values[-_LAST] * (1 + _ENOUGH):
+        if look >= 2 * _LAST and prices.value <= values[-_LAST] * (1 + _ENOUGH):
             break
     return prices

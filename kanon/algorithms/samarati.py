@@ -72,8 +72,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         else:
             low = middle + 1
         walk.append(node)
-    found = [node for node in lattice.at_height(low) if lattice.satisfies(node)]
-    if not found:
+    satisfying = [node for node in lattice.at_height(low) if lattice.satisfies(node)]
+    if not satisfying:
         raise nothing_satisfies(task)
-    best = best_of(lattice, loss_of(lattice, task), found)
+    best = best_of(lattice, loss_of(lattice, task), satisfying)
     return released(lattice, best, [*walk, best])

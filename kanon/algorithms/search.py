@@ -36,7 +36,7 @@ LOSS = Parameter(
         "class-size": "mean class size (AECS)",
     },
     default="metric",
-    help="What the released node has the least of, among all nodes that satisfy.",
+    help="What is least at the released node, among all nodes that satisfy.",
 )
 """What a full-domain search minimises."""
 
@@ -44,7 +44,7 @@ FULL_DOMAIN = (
     "All values of a quasi-identifier are raised to one level of its hierarchy, the same for all "
     "records; a combination of levels is a node of the lattice."
 )
-"""What all full-domain algorithms have in common, for who reads a release."""
+"""What all full-domain algorithms have in common, for readers of a release."""
 
 
 def own_way(how: str) -> str:
@@ -64,7 +64,7 @@ class Loss(ABC):
         self._lattice = lattice
 
     @abstractmethod
-    def of(self, node: Node, found: Evaluation) -> int | Fraction:
+    def of(self, node: Node, evaluation: Evaluation) -> int | Fraction:
         """The loss of a node's release."""
 
     def exactly(self, node: Node) -> int | Fraction:
@@ -75,7 +75,7 @@ class Loss(ABC):
     def bounds(self) -> np.ndarray:
         """Per node, in an array of the lattice's shape, no more than its loss."""
 
-    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
         """Raise the bounds of a node that was evaluated and of all above it, if known, in place."""
         return
 
@@ -87,14 +87,17 @@ class CellLoss(Loss):
 
     def __init__(self, lattice: Lattice, potentials: Potentials | None = None) -> None:
         super().__init__(lattice)
-        self._lost = lattice.lost if potentials is None else lattice.lost_by(potentials)
+        self._level_losses = lattice.lost if potentials is None else lattice.lost_by(potentials)
         self._potentials = lattice.task.potentials if potentials is None else potentials
         self.slack = self._potentials.slack
 
-    def of(self, node: Node, found: Evaluation) -> int:
+    def of(self, node: Node, evaluation: Evaluation) -> int:
         """What raising all records to the node costs, and those suppressed on to the roots."""
-        lost = sum(int(each[level]) for each, level in zip(self._lost, node, strict=True))
-        return lost + found.left
+        cell_loss = sum(
+            int(level_losses[level])
+            for level_losses, level in zip(self._level_losses, node, strict=True)
+        )
+        return cell_loss + evaluation.left
 
     def exactly(self, node: Node) -> int:
         """Exactly, but for a constant and a factor that are those of all nodes."""
@@ -107,42 +110,44 @@ class CellLoss(Loss):
 class Discernibility(Loss):
     """DM: the squared sizes of the classes; a suppressed record costs n."""
 
-    def of(self, node: Node, found: Evaluation) -> int:
-        return found.squares + found.suppressed * self._lattice.task.classes.n_records
+    def of(self, node: Node, evaluation: Evaluation) -> int:
+        return evaluation.squares + evaluation.suppressed * self._lattice.task.classes.n_records
 
     def bounds(self) -> np.ndarray:
         return np.zeros(self._lattice.shape, dtype=np.int64)
 
-    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
+    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
         above = bounds[self._lattice.up_set(node)]
-        np.maximum(above, found.all_squares, out=above)
+        np.maximum(above, evaluation.all_squares, out=above)
 
 
 class ClassSize(Loss):
     """AECS: released records per class."""
 
-    def of(self, node: Node, found: Evaluation) -> Fraction:
+    def of(self, node: Node, evaluation: Evaluation) -> Fraction:
         """Released records per class; more than n if no class is left."""
         n_records = self._lattice.task.classes.n_records
-        if not found.classes:
+        if not evaluation.classes:
             return Fraction(n_records + 1)
-        return Fraction(n_records - found.suppressed, found.classes)
+        return Fraction(n_records - evaluation.suppressed, evaluation.classes)
 
     def bounds(self) -> np.ndarray:
         return np.zeros(self._lattice.shape)
 
-    def learn(self, node: Node, found: Evaluation, bounds: np.ndarray) -> None:
-        most = self._lattice.task.classes.n_records - self._lattice.limit
-        least = max(most, 0) / found.all_classes * (1 - 1e-12)  # no rounding above the bound
+    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
+        n_released = self._lattice.task.classes.n_records - self._lattice.limit
+        least = (
+            max(n_released, 0) / evaluation.all_classes * (1 - 1e-12)
+        )  # no rounding above the bound
         above = bounds[self._lattice.up_set(node)]
         np.maximum(above, least, out=above)
 
 
 def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
-    chosen = task.option(parameter)
-    if chosen == "discernibility":
+    choice = task.option(parameter)
+    if choice == "discernibility":
         return Discernibility(lattice)
-    return ClassSize(lattice) if chosen == "class-size" else CellLoss(lattice)
+    return ClassSize(lattice) if choice == "class-size" else CellLoss(lattice)
 
 
 def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
@@ -220,44 +225,46 @@ class NodeTags:
 
 
 Told = Callable[[Node, Sequence[Node]], None]
-"""Is told of a node before it is counted, and between which nodes the search is looking."""
+"""Called with a node before it is counted, and with the nodes that the search looks between."""
 
 
 def nobody(node: Node, between: Sequence[Node]) -> None:
-    """Is told and does nothing."""
+    """The log of a search that nobody follows."""
 
 
 def nothing_satisfies(task: Task) -> Unsatisfiable:
-    """That not even the root satisfies: cannot happen after the checks of a task."""
+    """The error that not even the top satisfies: cannot happen after the checks of a task."""
     return Unsatisfiable(
         f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
     )
 
 
-def minimal_satisfying(lattice: Lattice, known: NodeTags) -> list[Node]:
+def minimal_satisfying(lattice: Lattice, tags: NodeTags) -> list[Node]:
     """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does."""
-    found = []
-    satisfying = known.satisfying.reshape(-1)
+    minimal = []
+    satisfying = tags.satisfying.reshape(-1)
     for place in lattice.one_by_one(lattice.by_height()):
-        if not satisfying[place] and known.check(node := lattice.node_at(place)):
-            found.append(node)
-    return found
+        if not satisfying[place] and tags.check(node := lattice.node_at(place)):
+            minimal.append(node)
+    return minimal
 
 
 def is_better(
-    loss: Loss, one: tuple[int | Fraction, Node], other: tuple[int | Fraction, Node]
+    loss: Loss, mine: tuple[int | Fraction, Node], other: tuple[int | Fraction, Node]
 ) -> bool:
     """Whether a node loses less than another, or as much, and comes first in canonical order."""
-    lost, other_lost = one[0], other[0]
-    if loss.slack > 0 and -loss.slack <= lost - other_lost <= loss.slack:
-        lost, other_lost = loss.exactly(one[1]), loss.exactly(other[1])
-    return lost < other_lost or (lost == other_lost and one[1] < other[1])
+    loss_of_mine, loss_of_other = mine[0], other[0]
+    if loss.slack > 0 and -loss.slack <= loss_of_mine - loss_of_other <= loss.slack:
+        loss_of_mine, loss_of_other = loss.exactly(mine[1]), loss.exactly(other[1])
+    return loss_of_mine < loss_of_other or (loss_of_mine == loss_of_other and mine[1] < other[1])
 
 
 def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
     """The node of least loss among some; of several the first in canonical order."""
-    found = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
-    return reduce(lambda best, each: each if is_better(loss, each, best) else best, found)[1]
+    losses = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
+    return reduce(
+        lambda best, candidate: candidate if is_better(loss, candidate, best) else best, losses
+    )[1]
 
 
 def least_loss(
@@ -270,16 +277,16 @@ def least_loss(
     flat = bounds.reshape(-1)
     best: tuple[int | Fraction, Node] | None = None
 
-    def look_at(node: Node) -> None:
+    def try_node(node: Node) -> None:
         nonlocal best
-        found = lattice.evaluate(node)
-        loss.learn(node, found, bounds)
-        here = loss.of(node, found), node
-        best = here if best is None or is_better(loss, here, best) else best
+        evaluation = lattice.evaluate(node)
+        loss.learn(node, evaluation, bounds)
+        candidate = loss.of(node, evaluation), node
+        best = candidate if best is None or is_better(loss, candidate, best) else best
 
     for node in first:
-        look_at(node)
-    seen = set(first)
+        try_node(node)
+    tried_nodes = set(first)
     places = np.flatnonzero(satisfying.ravel())
     # What loses least without suppression is likely to be good by any measure.
     order = places[np.argsort(lattice.losses.reshape(-1)[places], kind="stable")]
@@ -289,8 +296,8 @@ def least_loss(
                 break
             continue
         node = lattice.node_at(place)
-        if node not in seen:
-            look_at(node)
+        if node not in tried_nodes:
+            try_node(node)
     assert best is not None
     return best[1]
 
@@ -312,8 +319,8 @@ def release_by(
     search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
 ) -> Recoding:
     lattice = begin(task, progress)
-    known = NodeTags(lattice)
-    search(lattice, known)
-    good = [node for node in lattice.visited if known.satisfying[node]]
-    best = least_loss(lattice, loss_of(lattice, task), known.satisfying, good)
+    tags = NodeTags(lattice)
+    search(lattice, tags)
+    good = [node for node in lattice.visited if tags.satisfying[node]]
+    best = least_loss(lattice, loss_of(lattice, task), tags.satisfying, good)
     return released(lattice, best, [best])

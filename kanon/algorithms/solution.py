@@ -54,55 +54,55 @@ class Solution:
 
 def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
     module = algorithm_named(algorithm)
-    started = time.perf_counter()
-    stored = task.classes.in_engine
-    if stored or not serves_every_k(algorithm):
+    start = time.perf_counter()
+    in_engine = task.classes.in_engine
+    if in_engine or not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
-        seconds = time.perf_counter() - started
-        done = {task.k: recoding}
-        if not (stored or module.CARD.one_k):
-            done |= _others_near(progress, module, task, seconds)
-        several = dict(sorted(done.items())) if len(done) > 1 else {}
+        seconds = time.perf_counter() - start
+        recodings = {task.k: recoding}
+        if not (in_engine or module.CARD.one_k):
+            recodings |= _solve_near_k(progress, module, task, seconds)
+        several = dict(sorted(recodings.items())) if len(recodings) > 1 else {}
         points = points_of(several, metrics) if several else None
         return Solution(None, recoding, points, seconds, several)
     task.check()
-    merged = _MERGED if task.others else 1.0
+    share = _MERGE_SHARE if task.others else 1.0
     path = module.merge_path(
-        replace(task, k=task.classes.n_records), lambda part, text: progress(merged * part, text)
+        replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
     )
-    done = finished_at(path, task, [task.k, *FINISHED_K], progress)
-    seconds = time.perf_counter() - started
-    curves = points_of(done, metrics) if done else curves_along(path, metrics)
-    return Solution(path, None, curves, seconds, done)
+    recodings = finished_at(path, task, [task.k, *FINISHED_K], progress)
+    seconds = time.perf_counter() - start
+    curves = points_of(recodings, metrics) if recodings else curves_along(path, metrics)
+    return Solution(path, None, curves, seconds, recodings)
 
 
 PATIENCE = 3.0
-"""For so many seconds an algorithm that runs once per k goes on, for other k than the one asked."""
+"""Seconds that an algorithm with one run per k spends on other k than the plan's."""
 
 
-def _others_near(
+def _solve_near_k(
     progress: Progress, module: ModuleType, task: Task, seconds: float
 ) -> dict[int, Recoding]:
     """The releases for other k, the nearest by ratio first, as many as there is time for."""
-    wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
-    wanted.sort(key=lambda k: abs(math.log(k / task.k)))
-    found: dict[int, Recoding] = {}
-    started = time.perf_counter()
+    other_k = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
+    other_k.sort(key=lambda k: abs(math.log(k / task.k)))
+    recodings: dict[int, Recoding] = {}
+    start = time.perf_counter()
     slowest = seconds
-    for k in wanted:
-        spent = time.perf_counter() - started
+    for k in other_k:
+        spent = time.perf_counter() - start
         if spent + slowest > PATIENCE:
             break
-        progress(min(1.0, spent / PATIENCE), f"the same for k = {thin(k)}")
+        progress(min(1.0, spent / PATIENCE), f"running k = {thin(k)} too")
         try:
-            found[k] = module.anonymise(task.for_k(k))
+            recodings[k] = module.anonymise(task.for_k(k))
         except Unsatisfiable:  # levels chosen for a smaller k
             continue
-        slowest = max(slowest, time.perf_counter() - started - spent)
-    return found
+        slowest = max(slowest, time.perf_counter() - start - spent)
+    return recodings
 
 
-_MERGED = 0.5
+_MERGE_SHARE = 0.5
 """The share of a run's time that passes before releases are finished for other models, about."""
 
 
@@ -111,16 +111,16 @@ def finished_at(
 ) -> dict[int, Recoding]:
     """The releases that meet all models of a task, per k; none if the path itself serves them."""
     # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
-    wanted = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
-    hardest = task.for_k(max(wanted, default=1)).others
+    wanted_k = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
+    hardest = task.for_k(max(wanted_k, default=1)).others
     if not broken(hardest, path.at(1).released).any():
         return {}
-    found = {}
-    for place, k in enumerate(wanted):
-        done = _MERGED + (1 - _MERGED) * place / len(wanted)
-        progress(done, f"finishing k = {thin(k)} for the other models")
-        found[k] = repaired(path.at(k), task.for_k(k))
-    return found
+    recodings = {}
+    for place, k in enumerate(wanted_k):
+        share = _MERGE_SHARE + (1 - _MERGE_SHARE) * place / len(wanted_k)
+        progress(share, f"finishing k = {thin(k)} for the other models")
+        recodings[k] = repaired(path.at(k), task.for_k(k))
+    return recodings
 
 
 def recodings_at(
@@ -132,9 +132,9 @@ def recodings_at(
         path = module.merge_path(task.for_k(max(ks)), progress)
         return finished_at(path, task, ks, progress) or {k: path.at(k) for k in ks}
 
-    def alone(place: int, k: int) -> Recoding:
+    def solve_alone(place: int, k: int) -> Recoding:
         return module.anonymise(
             task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
         )
 
-    return {k: alone(place, k) for place, k in enumerate(ks)}
+    return {k: solve_alone(place, k) for place, k in enumerate(ks)}

@@ -11,10 +11,10 @@ from kanon.settings import settings
 from kanon.stored_classes import ClassSizes, StoredClasses, StoredGroups
 
 _MOST_HERE = 500_000
-"""Classes at a node that are no more than these are fetched; what lies above is counted here."""
+"""Up to so many classes at a node are fetched; nodes above it are then counted here."""
 
-_KEPT, _HERE = 8, 8
-"""At so many nodes the engine keeps the classes, and at so many they are here, to roll up from."""
+_MOST_TABLES, _MOST_COUNTS_HERE = 8, 8
+"""The most nodes whose classes the engine keeps, and whose are here, to roll up from."""
 
 
 class StoredCounts:
@@ -26,7 +26,7 @@ class StoredCounts:
         self._here: dict[Node, CountsHere] = {}
         self._sizes: dict[Node, ClassSizes] = {}
         bottom = (0,) * len(self._raised)
-        self._kept: dict[Node, StoredGroups] = {bottom: classes.groups}
+        self._tables: dict[Node, StoredGroups] = {bottom: classes.groups}
         self._sizes[bottom] = classes.groups.sizes
         self._last: tuple[Node, StoredGroups] | None = None
 
@@ -39,88 +39,91 @@ class StoredCounts:
                     return True
                 if above == node:
                     return False
-        here = self._counted_here(node)
+        here = self._count_here(node)
         if here is not None:
             return here.exceeds(node, most)
-        return self._below_k(node) > most
+        return self._count_below_k(node) > most
 
     def evaluation(self, node: Node) -> Evaluation:
-        here = self._counted_here(node)
+        here = self._count_here(node)
         if here is not None:
             return here.evaluation(node)
-        every = self._sizes[node]
-        large, left = every.at_least(self._k), 0
-        if self._below_k(node):
-            cells = self._groups(node).cells_below(self._k)
+        sizes = self._sizes[node]
+        large, left_potential = sizes.at_least(self._k), 0
+        if self._count_below_k(node):
+            cells = self._load_groups(node).cells_below(self._k)
             pairs = zip(self._potentials, cells, strict=True)
-            left = sum(int(depth @ at) for depth, at in pairs)
+            left_potential = sum(int(depth @ records_at) for depth, records_at in pairs)
         return Evaluation(
-            self._below_k(node), large.n_classes, every.n_classes,
-            int(large.sizes**2 @ large.classes), int(every.sizes**2 @ every.classes), left,
+            self._count_below_k(node), large.n_classes, sizes.n_classes,
+            int(large.sizes**2 @ large.classes), int(sizes.sizes**2 @ sizes.classes),
+            left_potential,
         )  # fmt: skip
 
     def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        here = self._counted_here(node)
+        here = self._count_here(node)
         if here is not None:
             return here.sizes(node)
         return self._sizes[node].sizes, self._sizes[node].classes
 
     def recoded(self, node: Node) -> Recoding:
-        return self._classes.at_levels(self._at(node), Trace())
+        return self._classes.at_levels(self._get_raised_nodes(node), Trace())
 
-    def _at(self, node: Node) -> list[np.ndarray]:
+    def _get_raised_nodes(self, node: Node) -> list[np.ndarray]:
         return [row[level] for row, level in zip(self._raised, node, strict=True)]
 
-    def _below_k(self, node: Node) -> int:
-        every = self._sizes[node]
-        return every.n_records - every.at_least(self._k).n_records
+    def _count_below_k(self, node: Node) -> int:
+        sizes = self._sizes[node]
+        return sizes.n_records - sizes.at_least(self._k).n_records
 
-    def _counted_here(self, node: Node) -> CountsHere | None:
-        while (known := self._nearest_here(node)) is None and node not in self._sizes:
+    def _count_here(self, node: Node) -> CountsHere | None:
+        while (counts := self._find_nearest_here(node)) is None and node not in self._sizes:
             # Half-way there is a smaller table, from which the nodes around follow as well.
-            start = self._start_for(node)
+            start = self._find_start(node)
             between = tuple((low + high) // 2 for low, high in zip(start, node, strict=True))
-            small = self._kept[start].sizes.n_classes <= _most_here()
-            self._groups(node if small or between in self._sizes else between)
-        return known
+            small = self._tables[start].sizes.n_classes <= _get_most_here()
+            self._load_groups(node if small or between in self._sizes else between)
+        return counts
 
-    def _nearest_here(self, node: Node) -> CountsHere | None:
-        return next((found for other, found in self._here.items() if _is_below(other, node)), None)
+    def _find_nearest_here(self, node: Node) -> CountsHere | None:
+        return next(
+            (counts for other, counts in self._here.items() if _is_below(other, node)), None
+        )
 
-    def _start_for(self, node: Node) -> Node:
-        below = [other for other in self._kept if _is_below(other, node)]
-        return min(below, key=lambda one: self._kept[one].sizes.n_classes)
+    def _find_start(self, node: Node) -> Node:
+        lower_nodes = [other for other in self._tables if _is_below(other, node)]
+        return min(lower_nodes, key=lambda lower: self._tables[lower].sizes.n_classes)
 
-    def _groups(self, node: Node) -> StoredGroups:
+    def _load_groups(self, node: Node) -> StoredGroups:
         """The classes at a node, kept by the engine until the next one is asked for."""
-        if node in self._kept:
-            return self._kept[node]
+        if node in self._tables:
+            return self._tables[node]
         if self._last is not None and self._last[0] == node:
             return self._last[1]
-        source = self._kept[self._start_for(node)]
-        found = source.raised(self._at(node))
-        self._sizes[node] = found.sizes
-        number = found.sizes.n_classes
-        if number <= _most_here():
-            self._here[node] = CountsHere(found.fetched(), self._potentials, self._k)
-            if len(self._here) > _HERE:
+        source = self._tables[self._find_start(node)]
+        groups = source.raised(self._get_raised_nodes(node))
+        self._sizes[node] = groups.sizes
+        number = groups.sizes.n_classes
+        if number <= _get_most_here():
+            self._here[node] = CountsHere(groups.fetched(), self._potentials, self._k)
+            if len(self._here) > _MOST_COUNTS_HERE:
                 del self._here[next(iter(self._here))]
         if self._last is not None:
             self._last[1].drop()
             self._last = None
         if 2 * number <= source.sizes.n_classes:
-            self._kept[node] = found
-            if len(self._kept) > _KEPT:  # all but the classes as they are may go
-                self._kept.pop(list(self._kept)[1]).drop()
+            self._tables[node] = groups
+            if len(self._tables) > _MOST_TABLES:  # all but the classes as they are may go
+                self._tables.pop(list(self._tables)[1]).drop()
         else:
-            self._last = node, found
-        return found
+            self._last = node, groups
+        return groups
 
 
-def _most_here() -> int:
+def _get_most_here() -> int:
     return min(_MOST_HERE, settings().classes)
 
 
-def _is_below(one: Node, other: Node) -> bool:
+def _is_below(low: Node, high: Node) -> bool:
     """Whether a node is another one, or raises nothing further than it."""
-    return all(level <= its for level, its in zip(one, other, strict=True))
+    return all(level <= upper for level, upper in zip(low, high, strict=True))

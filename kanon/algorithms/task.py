@@ -84,9 +84,9 @@ class Task:
 
         All other models stay, with the k that they ask for.
         """
-        moved = [model.for_k(k) for model in self.others]
-        least = max([k, *(getattr(model, "k", 1) for model in moved)])
-        return replace(self, k=least, models=tuple(model.for_k(least) for model in moved))
+        models = [model.for_k(k) for model in self.others]
+        least = max([k, *(getattr(model, "k", 1) for model in models)])
+        return replace(self, k=least, models=tuple(model.for_k(least) for model in models))
 
     def check(self) -> None:
         """Check that some release can meet k and the models.
@@ -126,15 +126,15 @@ def digits_of(task: Task) -> Digits:
     length = len(potentials.digits[0]) if potentials.digits else 0
     shape = len(trees), max(tree.n_nodes for tree in trees), length
     digits = np.zeros(shape, dtype=np.int64)
-    for j, its in enumerate(potentials.digits):
-        digits[j, : its.shape[1]] = its.T
+    for j, tree_digits in enumerate(potentials.digits):
+        digits[j, : tree_digits.shape[1]] = tree_digits.T
     room = np.zeros((2, length), dtype=np.int64)
     return Digits(potentials.slack, digits, potentials.bits, room)
 
 
 def own_potentials(task: Task) -> np.ndarray:
     """Per class the potential of its tuple: what a record of it loses if nothing is shown."""
-    found = np.zeros(task.classes.n_classes, dtype=np.int64)
+    total = np.zeros(task.classes.n_classes, dtype=np.int64)
     for depth, nodes in zip(task.potentials, task.classes.nodes.T, strict=True):
-        found += depth[nodes]
-    return found
+        total += depth[nodes]
+    return total

@@ -21,17 +21,17 @@ def measure_along(histograms, parts, state):
     alive = np.zeros(size + merges, dtype=np.bool_)
     at = np.zeros(3, dtype=np.int64)
     alive[:size] = True
-    for each in range(size + merges):
-        if each >= size:
-            worst_entropy[each - size], worst_distance[each - size] = entropy[1], distance[1]
-            for part in parts[each - size]:
+    for c in range(size + merges):
+        if c >= size:
+            worst_entropy[c - size], worst_distance[c - size] = entropy[1], distance[1]
+            for part in parts[c - size]:
                 if part >= 0:
                     rate(entropy, part, -np.inf)
                     rate(distance, part, -np.inf)
-            join_histograms(histograms, alive, parts[each - size], each, state, at)
-            alive[each] = True
-        rate(entropy, each, measure(histograms, each, LOOKS_AT_L)[0])
-        rate(distance, each, measure(histograms, each, LOOKS_AT_T)[0])
+            join_histograms(histograms, alive, parts[c - size], c, state, at)
+            alive[c] = True
+        rate(entropy, c, measure(histograms, c, LOOKS_AT_L)[0])
+        rate(distance, c, measure(histograms, c, LOOKS_AT_T)[0])
     worst_entropy[merges], worst_distance[merges] = entropy[1], distance[1]
     return worst_entropy, worst_distance
 
@@ -43,13 +43,13 @@ def unchanged_cells(
     """The number of cells that still hold their original value, after 0, 1, … merges."""
     merges, m = parts.shape[0], nodes.shape[1]
     unchanged = np.zeros((size + merges, m), dtype=np.int64)
-    left = np.zeros(merges + 1, dtype=np.int64)
+    n_unchanged = np.zeros(merges + 1, dtype=np.int64)
     for e in range(size):
         for j in range(m):
             unchanged[e, j] = counts[e]
-            left[0] += counts[e]
+            n_unchanged[0] += counts[e]
     for i in range(merges):
-        left[i + 1] = left[i]
+        n_unchanged[i + 1] = n_unchanged[i]
         for part in parts[i]:
             if part < 0:
                 continue
@@ -57,17 +57,17 @@ def unchanged_cells(
                 if nodes[part, j] == nodes[size + i, j]:
                     unchanged[size + i, j] += unchanged[part, j]
                 else:
-                    left[i + 1] -= unchanged[part, j]
-    return left
+                    n_unchanged[i + 1] -= unchanged[part, j]
+    return n_unchanged
 
 
 @kernel(seconds=1, arrays=True)
 def add_up(
-    nodes: np.ndarray, counts: np.ndarray, starts: np.ndarray, values: np.ndarray, found: np.ndarray
+    nodes: np.ndarray, counts: np.ndarray, starts: np.ndarray, values: np.ndarray, sums: np.ndarray
 ) -> None:
     """Fill ``found`` per class with the sum over its cells of a whole number per node."""
     for c in range(len(counts)):
-        one = 0
+        total = 0
         for j in range(len(starts)):
-            one += values[starts[j] + nodes[c, j]]
-        found[c] = one * counts[c]
+            total += values[starts[j] + nodes[c, j]]
+        sums[c] = total * counts[c]

@@ -4,14 +4,14 @@ from kanon.kernels.compilation import loop
 
 
 @loop
-def lca(parent, one, other):
+def lca(parent, node, other):
     """The lowest common ancestor; parents have larger numbers than their children."""
-    while one != other:
-        if one < other:
-            one = parent[one]
+    while node != other:
+        if node < other:
+            node = parent[node]
         else:
             other = parent[other]
-    return one
+    return node
 
 
 @loop

@@ -22,15 +22,15 @@ from kanon.kernels.prefix_tree import find_class
 
 
 @loop
-def mark_counts(view, each, sign):
+def mark_counts(view, c, sign):
     histograms = view.histograms
-    start = histograms.start[each]
-    for entry in range(start, start + histograms.length[each]):
+    start = histograms.start[c]
+    for entry in range(start, start + histograms.length[c]):
         view.marks[histograms.value[entry]] += sign * histograms.tally[entry]
 
 
 @loop
-def _logs_added(logs, value, tally, marks, first, last):
+def _sum_added_logs(logs, value, tally, marks, first, last):
     grown = 0.0
     for entry in range(first, last):
         mine = marks[value[entry]]
@@ -41,7 +41,7 @@ def _logs_added(logs, value, tally, marks, first, last):
 
 
 @loop
-def _excess_added(total, records, value, tally, marks, first, last, size):
+def _sum_added_excess(total, records, value, tally, marks, first, last, size):
     """By how much n times the excess over the table's shares grows as a class joins the marks."""
     grown = np.int64(0)
     for entry in range(first, last):
@@ -52,7 +52,7 @@ def _excess_added(total, records, value, tally, marks, first, last, size):
 
 
 @loop
-def _excess(total, records, value, tally, first, last, size):
+def _sum_excess(total, records, value, tally, first, last, size):
     above = np.int64(0)
     for entry in range(first, last):
         above += max(tally[entry] * records - total[value[entry]] * size, 0)
@@ -68,11 +68,11 @@ def bad_of_two(
         return -float(size)
     first, last = start[other], start[other] + length[other]
     if at == LOOKS_AT_L:
-        mass += _logs_added(logs, value, tally, marks, first, last)
+        mass += _sum_added_logs(logs, value, tally, marks, first, last)
         return mass / size - ln(logs, size)
     own, its = start[one], start[one] + length[one]
-    above = _excess(total, records, value, tally, own, its, size)
-    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    above = _sum_excess(total, records, value, tally, own, its, size)
+    above += _sum_added_excess(total, records, value, tally, marks, first, last, size)
     return (2 * above) / (records * size)
 
 
@@ -92,16 +92,16 @@ def merged_bad(view, work, chosen, other, third):
     first, last = start[other], start[other] + length[other]
     after, end = start[third], start[third] + length[third]
     if at == LOOKS_AT_L:
-        mass += view.mass[third] + _logs_added(logs, value, tally, marks, first, last)
+        mass += view.mass[third] + _sum_added_logs(logs, value, tally, marks, first, last)
         mark_counts(view, other, MORE)
-        mass += _logs_added(logs, value, tally, marks, after, end)
+        mass += _sum_added_logs(logs, value, tally, marks, after, end)
         mark_counts(view, other, LESS)
         return mass / size - ln(logs, size)
     own, its = start[chosen], start[chosen] + length[chosen]
-    above = _excess(total, records, value, tally, own, its, size)
-    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    above = _sum_excess(total, records, value, tally, own, its, size)
+    above += _sum_added_excess(total, records, value, tally, marks, first, last, size)
     mark_counts(view, other, MORE)
-    above += _excess_added(total, records, value, tally, marks, after, end, size)
+    above += _sum_added_excess(total, records, value, tally, marks, after, end, size)
     mark_counts(view, other, LESS)
     return (2 * above) / (records * size)
 
@@ -128,8 +128,8 @@ def third_class(view, work, rules, chosen, candidate):
     met = nodes[nodes.shape[0] // 2 + work.state[MERGES]]  # where the merged tuple will stand
     for j in range(nodes.shape[1]):
         met[j] = lca(rules.parents[j], nodes[chosen, j], nodes[candidate, j])
-    found = find_class(work, SEARCHED, met, rules.order)
-    return -1 if found == candidate else found
+    third = find_class(work, SEARCHED, met, rules.order)
+    return -1 if third == candidate else third
 
 
 @loop
@@ -179,9 +179,9 @@ def factor_of(at, bad):
 
 
 @loop
-def near_product(found, product, slack):
+def near_product(candidate_product, product, slack):
     """Whether a product may be the least, or equal to it; factors are at most 2."""
-    return found <= product * (1 + TOLERANCE) + 2.0 * slack
+    return candidate_product <= product * (1 + TOLERANCE) + 2.0 * slack
 
 
 @loop

@@ -28,121 +28,121 @@ class Unclustered(NamedTuple):
 
 
 @loop_with_arrays
-def _close_ranks(grown):
-    state = grown.state
+def _close_ranks(pool):
+    state = pool.state
     if 8 * state[TAKEN] <= state[LIVE]:
         return
-    kept = 0
+    n_kept = 0
     for place in range(state[LIVE]):
-        if grown.records[place] > 0:
-            for j in range(grown.values.shape[0]):
-                grown.values[j, kept] = grown.values[j, place]
-            grown.number[kept] = grown.number[place]
-            grown.records[kept] = grown.records[place]
-            grown.apart[kept] = grown.apart[place]
-            kept += 1
-    state[LIVE] = kept
+        if pool.records[place] > 0:
+            for j in range(pool.values.shape[0]):
+                pool.values[j, n_kept] = pool.values[j, place]
+            pool.number[n_kept] = pool.number[place]
+            pool.records[n_kept] = pool.records[place]
+            pool.apart[n_kept] = pool.apart[place]
+            n_kept += 1
+    state[LIVE] = n_kept
     state[TAKEN] = 0
 
 
 @loop_with_arrays
-def _begin_at(table, grown, clusters, chosen):
-    live = grown.state[LIVE]
-    grown.up[:live] = 0
-    grown.down[:live] = 0
+def _begin_at(table, pool, clusters, c):
+    live = pool.state[LIVE]
+    pool.up[:live] = 0
+    pool.down[:live] = 0
     for j in range(table.nodes.shape[1]):
-        node = table.nodes[chosen, j]
-        clusters.nodes[grown.state[CLUSTERS], j] = node
-        up_of, down_of = grown.up_of[j], grown.down_of[j]
+        node = table.nodes[c, j]
+        clusters.nodes[pool.state[CLUSTERS], j] = node
+        up_of, down_of = pool.up_of[j], pool.down_of[j]
         meet_all(table.parents[j], table.depths[j], table.sizes[j], node, up_of, down_of)
-        values = grown.values[j]
+        values = pool.values[j]
         for place in range(live):
-            grown.up[place] += up_of[values[place]]
-            grown.down[place] += down_of[values[place]]
+            pool.up[place] += up_of[values[place]]
+            pool.down[place] += down_of[values[place]]
     for place in range(live):
-        grown.apart[place] = grown.up[place] + grown.down[place]
+        pool.apart[place] = pool.up[place] + pool.down[place]
 
 
 @loop_with_arrays
-def _compared(table, grown, centre, own, weighted, one, other):
+def _compare_widening(table, pool, centre, own, weighted, a, b):
     """The sign of the exact difference of what it costs to widen a cluster by two classes."""
     its, theirs = np.int64(1), np.int64(1)
     if weighted:
-        its, theirs = grown.records[one], grown.records[other]
+        its, theirs = pool.records[a], pool.records[b]
     return compare(
-        table.digits, table.parents, centre, own, its, grown.values[:, one],
-        centre, own, theirs, grown.values[:, other],
+        table.digits, table.parents, centre, own, its, pool.values[:, a],
+        centre, own, theirs, pool.values[:, b],
     )  # fmt: skip
 
 
 @loop_with_arrays
-def _furthest(table, grown):
+def _find_furthest(table, pool):
     """The place of the class furthest from the last start; the first of several."""
-    start, slack = table.nodes[grown.state[START]], table.digits.slack
+    start, slack = table.nodes[pool.state[START]], table.digits.slack
     best, most = -1, np.int64(-1)
-    for place in range(grown.state[LIVE]):
-        apart = grown.apart[place]
-        if grown.records[place] == 0 or (best >= 0 and apart <= most - slack):
+    for place in range(pool.state[LIVE]):
+        apart = pool.apart[place]
+        if pool.records[place] == 0 or (best >= 0 and apart <= most - slack):
             continue
         if (
             best < 0
             or apart > most + slack
-            or _compared(table, grown, start, np.int64(1), False, place, best) > 0
+            or _compare_widening(table, pool, start, np.int64(1), False, place, best) > 0
         ):
             best, most = place, apart
     return best
 
 
 @loop_with_arrays
-def _cheapest(table, grown, centre, own):
+def _find_cheapest(table, pool, centre, own):
     """The place of the class that the cluster is widened by at least cost; the first of several."""
     weighted, slack = table.weighted, table.digits.slack
     best, least = -1, MOST
-    for place in range(grown.state[LIVE]):
-        records = grown.records[place]
+    for place in range(pool.state[LIVE]):
+        records = pool.records[place]
         if records > 0:
-            cost = own * grown.up[place] + (records if weighted else 1) * grown.down[place]
+            cost = own * pool.up[place] + (records if weighted else 1) * pool.down[place]
             if cost < least - slack or (
                 cost < least + slack
-                and _compared(table, grown, centre, own, weighted, place, best) < 0
+                and _compare_widening(table, pool, centre, own, weighted, place, best) < 0
             ):
                 best, least = place, cost
     return best
 
 
 @loop_with_arrays
-def _take(table, grown, clusters, place, grows):
-    state = grown.state
+def _take_class(table, pool, clusters, place, grows):
+    state = pool.state
     cluster = state[CLUSTERS]
     for j in range(table.nodes.shape[1]):
         before = clusters.nodes[cluster, j]
-        after = lca(table.parents[j], before, grown.values[j, place])
+        after = lca(table.parents[j], before, pool.values[j, place])
         if after == before:
             continue
         clusters.nodes[cluster, j] = after
         if not grows:
             continue
-        up_of, down_of, size = grown.up_of[j], grown.down_of[j], table.sizes[j]
-        up, down = grown.change[0], grown.change[1]
+        up_of, down_of, size = pool.up_of[j], pool.down_of[j], table.sizes[j]
+        up, down = pool.change[0], pool.change[1]
         meet_all(table.parents[j], table.depths[j], size, after, up, down)
         for v in range(size):
             up_of[v], up[v] = up[v], up[v] - up_of[v]
             down_of[v], down[v] = down[v], down[v] - down_of[v]
-        values = grown.values[j]
+        values = pool.values[j]
         for other in range(state[LIVE]):
-            grown.up[other] += up[values[other]]
-            grown.down[other] += down[values[other]]
-    clusters.of[grown.number[place]] = cluster
-    clusters.records[cluster] += grown.records[place]
-    state[LEFT] -= grown.records[place]
+            pool.up[other] += up[values[other]]
+            pool.down[other] += down[values[other]]
+    clusters.of[pool.number[place]] = cluster
+    clusters.records[cluster] += pool.records[place]
+    state[LEFT] -= pool.records[place]
     state[TAKEN] += 1
-    grown.records[place] = 0
+    pool.records[place] = 0
 
 
 @kernel(seconds=2, arrays=True)
-def grow_some(table, grown, clusters, looks):
+def grow_some(table, pool, clusters, looks):
     """Make clusters for about so many looks; whether fewer than k records are left."""
-    state = grown.state
+    state = pool.state
     m = table.nodes.shape[1]
     while looks > 0:
         cluster = state[CLUSTERS]
@@ -150,19 +150,19 @@ def grow_some(table, grown, clusters, looks):
         if own == 0:
             if state[LEFT] < table.k:
                 return True
-            _close_ranks(grown)
+            _close_ranks(pool)
             if cluster == 0:
-                _begin_at(table, grown, clusters, state[START])
-            place = _furthest(table, grown)
-            state[START] = grown.number[place]
-            _begin_at(table, grown, clusters, state[START])
-            _take(table, grown, clusters, place, False)
+                _begin_at(table, pool, clusters, state[START])
+            place = _find_furthest(table, pool)
+            state[START] = pool.number[place]
+            _begin_at(table, pool, clusters, state[START])
+            _take_class(table, pool, clusters, place, False)
             looks -= (m + 1) * state[LIVE]
         else:
             widened = own if table.weighted else np.int64(1)
-            place = _cheapest(table, grown, clusters.nodes[cluster], widened)
-            grows = own + grown.records[place] < table.k
-            _take(table, grown, clusters, place, grows)
+            place = _find_cheapest(table, pool, clusters.nodes[cluster], widened)
+            grows = own + pool.records[place] < table.k
+            _take_class(table, pool, clusters, place, grows)
             looks -= 2 * state[LIVE]
         if clusters.records[cluster] >= table.k:
             state[CLUSTERS] += 1

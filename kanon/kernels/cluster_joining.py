@@ -19,7 +19,7 @@ class Meeting(NamedTuple):
 
 
 @loop_with_arrays
-def _meet(table, meeting, tuple_):
+def _meet_tuple(table, meeting, tuple_):
     for j in range(len(tuple_)):
         if meeting.values[j] != tuple_[j]:
             meeting.values[j] = tuple_[j]
@@ -30,26 +30,26 @@ def _meet(table, meeting, tuple_):
 
 
 @loop_with_arrays
-def _compared(table, clusters, meeting, its, one, other):
+def _compare_joining(table, clusters, meeting, its, a, b):
     """The sign of the exact difference of what the ready tuple costs to widen two clusters."""
     own, theirs = np.int64(1), np.int64(1)
     if table.weighted:
-        own, theirs = clusters.records[one], clusters.records[other]
+        own, theirs = clusters.records[a], clusters.records[b]
     return compare(
-        table.digits, table.parents, clusters.nodes[one], own, its, meeting.values,
-        clusters.nodes[other], theirs, its, meeting.values,
+        table.digits, table.parents, clusters.nodes[a], own, its, meeting.values,
+        clusters.nodes[b], theirs, its, meeting.values,
     )  # fmt: skip
 
 
 @loop_with_arrays
-def _nearest(table, clusters, meeting, records, below, but):
+def _find_nearest(table, clusters, meeting, records, below, excluded):
     """The first cluster below ``below`` records, not ``but``, widened at least cost; -1 if none."""
     best, least, slack = -1, MOST, table.digits.slack
     most = least  # beyond it no sum is followed
     its = records if table.weighted else np.int64(1)
     for cluster in range(len(clusters.records)):
         size = clusters.records[cluster]
-        if size == 0 or size >= below or cluster == but:
+        if size == 0 or size >= below or cluster == excluded:
             continue
         own = size if table.weighted else np.int64(1)
         cost = np.int64(0)
@@ -59,7 +59,7 @@ def _nearest(table, clusters, meeting, records, below, but):
             if cost >= most:
                 break
         if cost < least - slack or (
-            cost < most and _compared(table, clusters, meeting, its, cluster, best) < 0
+            cost < most and _compare_joining(table, clusters, meeting, its, cluster, best) < 0
         ):
             best, least, most = cluster, cost, cost + slack
     return best
@@ -72,15 +72,15 @@ def join_some(table, clusters, meeting, queue, below, looks):
     while state[0] < len(queue):
         if looks <= 0:
             return False
-        each = queue[state[0]]
-        _meet(table, meeting, table.nodes[each])
-        records = table.counts[each]
-        cluster = _nearest(table, clusters, meeting, records, below, -1)
+        c = queue[state[0]]
+        _meet_tuple(table, meeting, table.nodes[c])
+        records = table.counts[c]
+        cluster = _find_nearest(table, clusters, meeting, records, below, -1)
         if cluster < 0:
-            cluster = _nearest(table, clusters, meeting, records, ALL, -1)
-        raise_to(table, clusters.nodes[cluster], table.nodes[each])
+            cluster = _find_nearest(table, clusters, meeting, records, ALL, -1)
+        raise_to(table, clusters.nodes[cluster], table.nodes[c])
         clusters.records[cluster] += records
-        clusters.of[each] = cluster
+        clusters.of[c] = cluster
         state[0] += 1
         looks -= len(clusters.records)
     return True
@@ -98,8 +98,8 @@ def merge_small_some(table, clusters, meeting, into, looks):
         records = clusters.records[small]
         if records == 0 or records >= table.k:
             continue
-        _meet(table, meeting, clusters.nodes[small])
-        cluster = _nearest(table, clusters, meeting, records, ALL, small)
+        _meet_tuple(table, meeting, clusters.nodes[small])
+        cluster = _find_nearest(table, clusters, meeting, records, ALL, small)
         if cluster < 0:
             continue
         raise_to(table, clusters.nodes[cluster], clusters.nodes[small])

@@ -9,7 +9,7 @@ from kanon.kernels.digits import compare
 
 
 @loop_with_arrays
-def _widening(table, centre, own, tuple_, its):
+def _compute_widening(table, centre, own, tuple_, its):
     cost = np.int64(0)
     for j in range(len(tuple_)):
         met = table.depths[j, lca(table.parents[j], centre[j], tuple_[j])]
@@ -19,7 +19,7 @@ def _widening(table, centre, own, tuple_, its):
 
 
 @loop_with_arrays
-def _apart(table, mine, records, others):
+def _measure_distances(table, mine, records, others):
     """What widening all other members by each costs; writes ``others``, the centres of those."""
     size, m = len(mine), table.nodes.shape[1]
     before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
@@ -37,43 +37,43 @@ def _apart(table, mine, records, others):
         if table.weighted:
             its = table.counts[mine[i]]
             own = records - its
-        apart[i] = _widening(table, others[i], own, table.nodes[mine[i]], its)
+        apart[i] = _compute_widening(table, others[i], own, table.nodes[mine[i]], its)
         raise_to(table, after, table.nodes[mine[i]])
     return apart
 
 
 @loop_with_arrays
-def _leaves_sooner(table, mine, records, others, one, other):
+def _is_leaving_sooner(table, mine, records, others, a, b):
     """Whether a member is exactly further from the others than another is, or comes first."""
     own, its = np.int64(1), np.int64(1)
     own_other, its_other = np.int64(1), np.int64(1)
     if table.weighted:
-        its, its_other = table.counts[mine[one]], table.counts[mine[other]]
+        its, its_other = table.counts[mine[a]], table.counts[mine[b]]
         own, own_other = records - its, records - its_other
     sign = compare(
-        table.digits, table.parents, others[one], own, its, table.nodes[mine[one]],
-        others[other], own_other, its_other, table.nodes[mine[other]],
+        table.digits, table.parents, others[a], own, its, table.nodes[mine[a]],
+        others[b], own_other, its_other, table.nodes[mine[b]],
     )  # fmt: skip
-    return sign > 0 or (sign == 0 and one < other)
+    return sign > 0 or (sign == 0 and a < b)
 
 
 @loop_with_arrays
-def _furthest_first(table, mine, records):
+def _order_furthest_first(table, mine, records):
     """The members of a cluster, the furthest from its others first; of several, as they stand."""
     others = np.empty((len(mine), table.nodes.shape[1]), dtype=np.int32)
-    apart = _apart(table, mine, records, others)
+    apart = _measure_distances(table, mine, records, others)
     order, slack = np.argsort(-apart, kind="mergesort"), table.digits.slack
     if slack > 0:  # those that rounding may have put in the wrong order
         for i in range(1, len(order)):
-            each, spot = order[i], i
+            member, spot = order[i], i
             while (
                 spot > 0
-                and apart[order[spot - 1]] - apart[each] <= slack
-                and _leaves_sooner(table, mine, records, others, each, order[spot - 1])
+                and apart[order[spot - 1]] - apart[member] <= slack
+                and _is_leaving_sooner(table, mine, records, others, member, order[spot - 1])
             ):
                 order[spot] = order[spot - 1]
                 spot -= 1
-            order[spot] = each
+            order[spot] = member
     return order
 
 
@@ -89,13 +89,13 @@ def shed_some(table, clusters, members, start, state, looks):
         if clusters.records[cluster] <= table.k or len(mine) < 2:
             continue
         looks -= 8 * len(mine)
-        for i in _furthest_first(table, mine, clusters.records[cluster]):
+        for i in _order_furthest_first(table, mine, clusters.records[cluster]):
             records = table.counts[mine[i]]
             if clusters.records[cluster] - records >= table.k:
                 clusters.records[cluster] -= records
                 clusters.of[mine[i]] = -1
         stays = mine[clusters.of[mine] == cluster]
         clusters.nodes[cluster] = table.nodes[stays[0]]
-        for each in stays[1:]:
-            raise_to(table, clusters.nodes[cluster], table.nodes[each])
+        for member in stays[1:]:
+            raise_to(table, clusters.nodes[cluster], table.nodes[member])
     return True

@@ -29,7 +29,7 @@ def sum_digits(digits, parents, mine, own, theirs, its, sums):
 
 
 @loop
-def _sign(sums, others, bits):
+def _compare_digits(sums, others, bits):
     """The sign of a difference of two numbers in digits, the lowest first."""
     carry, rest = np.int64(0), np.int64(0)
     for place in range(len(sums)):
@@ -42,10 +42,12 @@ def _sign(sums, others, bits):
 
 
 @loop
-def compare(digits, parents, one, own, its, theirs, other, own_other, its_other, theirs_other):
+def compare(
+    digits, parents, mine, own, its, theirs, mine_other, own_other, its_other, theirs_other
+):
     """The sign of the difference of two costs; 0 for irrational ones that cannot be told apart."""
     if digits.slack == 0 or digits.of.shape[2] == 0:
         return 0
-    sum_digits(digits, parents, one, own, theirs, its, digits.sums[0])
-    sum_digits(digits, parents, other, own_other, theirs_other, its_other, digits.sums[1])
-    return _sign(digits.sums[0], digits.sums[1], digits.bits)
+    sum_digits(digits, parents, mine, own, theirs, its, digits.sums[0])
+    sum_digits(digits, parents, mine_other, own_other, theirs_other, its_other, digits.sums[1])
+    return _compare_digits(digits.sums[0], digits.sums[1], digits.bits)

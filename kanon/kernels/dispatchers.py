@@ -26,7 +26,7 @@ from numba.extending import intrinsic, overload
 from kanon.base.progress import tell_preparation
 from kanon.kernels.prefetching import prefetch
 
-_general: Callable[[Any], Any] = types.unliteral
+_unliteral: Callable[[Any], Any] = types.unliteral
 
 _LOOK_AGAIN = 0.5
 """Seconds between two looks whether another process has compiled what is waited for."""
@@ -35,15 +35,15 @@ _PATIENCE = 120.0
 """Seconds after which it is compiled here too, without asking: the other one may have stopped."""
 
 
-def _all_sources() -> str:
-    found = hashlib.sha256()
+def _hash_sources() -> str:
+    digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(path.name.encode())
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+        digest.update(path.name.encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
-_SOURCES = _all_sources()
+_SOURCES = _hash_sources()
 
 
 class _CheckedFiles(IndexDataCacheFile):
@@ -101,12 +101,12 @@ class _Cache(FunctionCache):
         self._lock: Any = None
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        found = self._load(signature, target)
-        if found is None:
+        overload = self._load(signature, target)
+        if overload is None:
             from filelock import FileLock, Timeout  # nothing needs it where all is compiled
 
             end = time.monotonic() + _PATIENCE
-        while found is None and self._lock is None:
+        while overload is None and self._lock is None:
             _Preparation.tell()
             lock = FileLock(Path(self._cache_path, f"{self._cache_file._index_name}.lock"))
             try:
@@ -118,8 +118,8 @@ class _Cache(FunctionCache):
             except (OSError, NotImplementedError):  # no locks there, or nothing can be written
                 break
             self._lock = lock
-            found = self._load(signature, target)
-        return found
+            overload = self._load(signature, target)
+        return overload
 
     def _load(self, signature: Any, target: Any) -> Any:
         return super().load_overload(signature, target)  # type: ignore[no-untyped-call]
@@ -137,25 +137,25 @@ class _Cache(FunctionCache):
 class _Preparation:
     """The kernel that is being compiled with all that it calls, since when, and for how long."""
 
-    begun: float | None = None
+    started: float | None = None
     seconds = 0.0
-    told = False
+    is_shown = False
 
     @classmethod
     def begin(cls, seconds: float) -> None:
-        cls.begun, cls.seconds, cls.told = time.monotonic(), seconds, False
+        cls.started, cls.seconds, cls.is_shown = time.monotonic(), seconds, False
 
     @classmethod
     def tell(cls) -> None:
-        if cls.begun is not None:
-            passed = time.monotonic() - cls.begun
+        if cls.started is not None:
+            passed = time.monotonic() - cls.started
             tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
-            cls.told = True
+            cls.is_shown = True
 
     @classmethod
     def end(cls) -> None:
-        cls.begun = None
-        if cls.told:
+        cls.started = None
+        if cls.is_shown:
             tell_preparation(1.0, cls.seconds)
 
 
@@ -171,25 +171,27 @@ class KernelDispatcher(CPUDispatcher):
     def compile(self, signature: Any) -> Any:
         """Load or compile it for these types of arguments; alone, if compiled, on this machine."""
         with global_compiler_lock:  # which Numba takes next
-            outermost = _Preparation.begun is None
+            outermost = _Preparation.started is None
             if outermost:
                 without = types.none in getattr(signature, "args", signature)
                 _Preparation.begin(self.seconds_without if without else self.seconds)
-            kept = self._cache if isinstance(self._cache, _Cache) else None
-            if kept is None:
+            cache = self._cache if isinstance(self._cache, _Cache) else None
+            if cache is None:
                 _Preparation.tell()
             try:
                 return super().compile(signature)
             finally:
-                if kept is not None:
-                    kept.release()
+                if cache is not None:
+                    cache.release()
                 if outermost:
                     _Preparation.end()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
         """Compile a literal 0 or True as any number or truth value; Numba would compile each."""
-        plain = tuple(_general(each) for each in arguments)
-        return super().get_call_template(plain, {n: _general(each) for n, each in named.items()})
+        plain = tuple(_unliteral(argument) for argument in arguments)
+        return super().get_call_template(
+            plain, {n: _unliteral(argument) for n, argument in named.items()}
+        )
 
 
 class LoopDispatcher(KernelDispatcher):
@@ -209,24 +211,24 @@ def dispatcher_of(kernel: Any) -> Any:
         return kernel.function
     kind = KernelDispatcher if kernel.called_by_python else LoopDispatcher
     always = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
-    found = kind(kernel.function, targetoptions={**always, **kernel.options})
-    found.enable_caching()
-    found.seconds, found.seconds_without = kernel.seconds, kernel.seconds_without
-    return found
+    dispatcher = kind(kernel.function, targetoptions={**always, **kernel.options})
+    dispatcher.enable_caching()
+    dispatcher.seconds, dispatcher.seconds_without = kernel.seconds, kernel.seconds_without
+    return dispatcher
 
 
 @intrinsic
-def _fetched(typing, array, place):
+def _emit_prefetch(typing, array, place):
     def generate(context, builder, signature, arguments):
         kind = signature.args[0]
-        held = context.make_array(kind)(context, builder, arguments[0])
+        array_struct = context.make_array(kind)(context, builder, arguments[0])
         indices = [arguments[1]]
         address = cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
-            context, builder, kind, held, indices
+            context, builder, kind, array_struct, indices
         )
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        taken = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], taken)
+        prefetch_type = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], prefetch_type)
         to_read, soon, data = number(0), number(3), number(1)
         builder.call(fetch, [builder.bitcast(address, byte), to_read, soon, data])
         return context.get_dummy_value()
@@ -236,12 +238,12 @@ def _fetched(typing, array, place):
 
 @overload(prefetch)
 def _prefetch(array, place):
-    return lambda array, place: _fetched(array, place)  # type: ignore[call-arg]
+    return lambda array, place: _emit_prefetch(array, place)  # type: ignore[call-arg]
 
 
-def _note() -> Path | None:
+def _get_note_path() -> Path | None:
     try:
-        folder = _Cache(_all_sources).cache_path
+        folder = _Cache(_hash_sources).cache_path
     except RuntimeError:
         return None
     processor = cpu_target.target_context.codegen().magic_tuple()
@@ -251,13 +253,13 @@ def _note() -> Path | None:
 
 def all_is_compiled() -> bool:
     """Whether a note says that all kernels, as they are now, are cached."""
-    note = _note()
+    note = _get_note_path()
     return note is not None and note.exists()
 
 
 def note_that_all_is_compiled() -> None:
     """Note it where the kernels are kept, so that no other process looks through them."""
-    note = _note()
+    note = _get_note_path()
     if note is not None:
         with contextlib.suppress(OSError):
             note.touch()

@@ -30,41 +30,41 @@ class FoundGroups(NamedTuple):
 
 
 @loop
-def _sets_at(lattice, halves, table, full, k, live, marks, found, node):
+def _hash_sets(lattice, halves, table, full, k, live, marks, sets, node):
     """Group by a node, and hash the set of classes of each group; returns how many groups."""
     if node % lattice.parts[1] == 0:
-        found.state[LIVE] = of_large_parts(lattice, halves, table, full, node, k, live)
-    size = found.state[LIVE]
+        sets.state[LIVE] = of_large_parts(lattice, halves, table, full, node, k, live)
+    size = sets.state[LIVE]
     groups = group_node(lattice, halves, table, node, live, size)
     for group in range(groups):
-        found.hashes[group] = 0
-        found.tuples[group] = 0
-        found.first[group] = -1
+        sets.hashes[group] = 0
+        sets.tuples[group] = 0
+        sets.first[group] = -1
     for i in range(size):
         group = table.of[i]
-        found.hashes[group] += marks[live[i]]
-        found.tuples[group] += 1
-        if found.first[group] < 0:
-            found.first[group] = live[i]
+        sets.hashes[group] += marks[live[i]]
+        sets.tuples[group] += 1
+        if sets.first[group] < 0:
+            sets.first[group] = live[i]
     return groups
 
 
 @loop
-def _place_of(found, table, group):
-    mask = found.key.shape[0] - 1
+def _find_place(sets, table, group):
+    mask = sets.key.shape[0] - 1
     bits = 0
     while (1 << bits) <= mask:
         bits += 1
-    key = found.hashes[group]
+    key = sets.hashes[group]
     mixed = np.uint64(key)
     place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
-    while found.place[place] >= 0:
-        of = found.place[place]
+    while sets.place[place] >= 0:
+        group_number = sets.place[place]
         # Two sets of one hash are as good as impossible; of as many records and classes more so.
         if (
-            found.key[place] == key
-            and found.records[of] == table.size[group]
-            and found.size[of] == found.tuples[group]
+            sets.key[place] == key
+            and sets.records[group_number] == table.size[group]
+            and sets.size[group_number] == sets.tuples[group]
         ):
             break
         place = (place + 1) & mask
@@ -72,7 +72,7 @@ def _place_of(found, table, group):
 
 
 @kernel(seconds=1)
-def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, most, largest):
+def find_some(lattice, halves, table, full, left, k, live, marks, sets, position, most, largest):
     """Find the groups of further nodes; False if there is no room, or above ``largest`` classes.
 
     ``left`` is the potential of the node at every place of ``LatticeArrays.raised``. A set's hash
@@ -81,73 +81,73 @@ def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, 
     """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
-    state = found.state
-    while begun[0] < nodes and work <= most:
-        node = begun[0]
-        groups = _sets_at(lattice, halves, table, full, k, live, marks, found, node)
+    state = sets.state
+    while position[0] < nodes and work <= most:
+        node = position[0]
+        groups = _hash_sets(lattice, halves, table, full, k, live, marks, sets, node)
         work += state[LIVE] + 1
-        if state[GROUPS] + groups > found.kept.shape[0] or state[MEMBERS] > largest:
+        if state[GROUPS] + groups > sets.kept.shape[0] or state[MEMBERS] > largest:
             return False
         for group in range(groups):
             if table.size[group] < k:
                 continue
-            kept = left_at(lattice, left, node, found.first[group])
-            place = _place_of(found, table, group)
-            if found.place[place] < 0:
+            potential = left_at(lattice, left, node, sets.first[group])
+            place = _find_place(sets, table, group)
+            if sets.place[place] < 0:
                 new = state[GROUPS]
-                found.key[place] = found.hashes[group]
-                found.place[place] = new
-                found.kept[new] = kept
-                found.node[new] = node
-                found.size[new] = found.tuples[group]
-                found.records[new] = table.size[group]
+                sets.key[place] = sets.hashes[group]
+                sets.place[place] = new
+                sets.kept[new] = potential
+                sets.node[new] = node
+                sets.size[new] = sets.tuples[group]
+                sets.records[new] = table.size[group]
                 state[GROUPS] += 1
-                state[MEMBERS] += found.tuples[group]
-            elif kept > found.kept[found.place[place]]:
-                found.kept[found.place[place]] = kept
-                found.node[found.place[place]] = node
-        begun[0] += 1
+                state[MEMBERS] += sets.tuples[group]
+            elif potential > sets.kept[sets.place[place]]:
+                sets.kept[sets.place[place]] = potential
+                sets.node[sets.place[place]] = node
+        position[0] += 1
     return True
 
 
 @kernel(seconds=1)
-def rehash(found, larger):
+def rehash(sets, larger):
     mask = larger.key.shape[0] - 1
     bits = 0
     while (1 << bits) <= mask:
         bits += 1
-    for old in range(found.key.shape[0]):
-        if found.place[old] < 0:
+    for old in range(sets.key.shape[0]):
+        if sets.place[old] < 0:
             continue
-        mixed = np.uint64(found.key[old])
+        mixed = np.uint64(sets.key[old])
         place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
         while larger.place[place] >= 0:
             place = (place + 1) & mask
-        larger.key[place] = found.key[old]
-        larger.place[place] = found.place[old]
+        larger.key[place] = sets.key[old]
+        larger.place[place] = sets.place[old]
 
 
 @kernel(seconds=1)
-def list_some(lattice, halves, table, full, k, live, marks, found, begin, members, begun, most):
+def list_some(lattice, halves, table, full, k, live, marks, sets, begin, members, position, most):
     """List in ``members`` the classes of the groups that were found, rising, each at its own node.
 
     Those of a group begin at ``begin``.
     """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
-    while begun[0] < nodes and work <= most:
-        node = begun[0]
-        groups = _sets_at(lattice, halves, table, full, k, live, marks, found, node)
-        work += found.state[LIVE] + 1
+    while position[0] < nodes and work <= most:
+        node = position[0]
+        groups = _hash_sets(lattice, halves, table, full, k, live, marks, sets, node)
+        work += sets.state[LIVE] + 1
         for group in range(groups):
-            found.first[group] = -1
+            sets.first[group] = -1
             if table.size[group] >= k:
-                of = found.place[_place_of(found, table, group)]
-                if found.node[of] == node:
-                    found.first[group] = begin[of]
-        for i in range(found.state[LIVE]):
+                group_number = sets.place[_find_place(sets, table, group)]
+                if sets.node[group_number] == node:
+                    sets.first[group] = begin[group_number]
+        for i in range(sets.state[LIVE]):
             group = table.of[i]
-            if found.first[group] >= 0:
-                members[found.first[group]] = live[i]
-                found.first[group] += 1
-        begun[0] += 1
+            if sets.first[group] >= 0:
+                members[sets.first[group]] = live[i]
+                sets.first[group] += 1
+        position[0] += 1

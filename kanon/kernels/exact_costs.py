@@ -8,27 +8,27 @@ from kanon.kernels.heap import precedes
 
 
 @loop
-def compare_costs(work, rules, chosen, own, one, cost, other, its):
+def compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b):
     """The sign of the difference of two merges' costs, ``cost`` and ``its`` as rounded."""
-    apart = cost - its
+    apart = cost_a - cost_b
     if abs(apart) > rules.digits.slack:
         return 1 if apart > 0 else -1
     if rules.digits.slack == 0:
         return 0
     nodes, counts = work.nodes, work.counts
-    one_weighs = counts[one] if rules.weighted else np.int64(1)
-    other_weighs = counts[other] if rules.weighted else np.int64(1)
+    weight_a = counts[a] if rules.weighted else np.int64(1)
+    weight_b = counts[b] if rules.weighted else np.int64(1)
     return compare(
-        rules.digits, rules.parents, nodes[chosen], own, one_weighs, nodes[one],
-        nodes[chosen], own, other_weighs, nodes[other],
+        rules.digits, rules.parents, nodes[chosen], own, weight_a, nodes[a],
+        nodes[chosen], own, weight_b, nodes[b],
     )  # fmt: skip
 
 
 @loop
-def is_better(work, rules, chosen, own, one, cost, other, its):
+def is_better(work, rules, chosen, own, a, cost_a, b, cost_b):
     """Whether a merge with one costs less than with another, or as much, and comes first."""
-    sign = compare_costs(work, rules, chosen, own, one, cost, other, its)
-    return sign < 0 or (sign == 0 and precedes(one, other, work.ranks, work.nodes))
+    sign = compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b)
+    return sign < 0 or (sign == 0 and precedes(a, b, work.ranks, work.nodes))
 
 
 @loop
@@ -41,7 +41,7 @@ def exact_cost(work, rules, chosen, candidate, own, cost):
     sum_digits(
         digits, rules.parents, work.nodes[chosen], own, work.nodes[candidate], its, digits.sums[0]
     )
-    found = 0.0
+    total = 0.0
     for place in range(length):
-        found += digits.sums[0, place] * 2.0 ** (digits.bits * (place - length))
-    return found
+        total += digits.sums[0, place] * 2.0 ** (digits.bits * (place - length))
+    return total

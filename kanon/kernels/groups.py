@@ -11,11 +11,11 @@ from kanon.kernels.worst_classes import rate
 
 
 @loop
-def _slot(view, work, each):
+def _compute_slot(view, work, c):
     """The slot of a class: a hash of its size and histogram (splitmix64)."""
     histograms = view.histograms
-    start, length = histograms.start[each], histograms.length[each]
-    state = np.uint64(work.counts[each]) * MIX
+    start, length = histograms.start[c], histograms.length[c]
+    state = np.uint64(work.counts[c]) * MIX
     for entry in range(start, start + length):
         state = (state ^ np.uint64(histograms.value[entry])) * np.uint64(0xBF58476D1CE4E5B9)
         state = state ^ (state >> np.uint64(27))
@@ -25,13 +25,13 @@ def _slot(view, work, each):
 
 
 @loop
-def _alike(view, work, one, other):
+def _is_alike(view, work, a, b):
     """Whether two classes have the same size and histogram."""
     histograms = view.histograms
-    length = histograms.length[one]
-    if work.counts[one] != work.counts[other] or length != histograms.length[other]:
+    length = histograms.length[a]
+    if work.counts[a] != work.counts[b] or length != histograms.length[b]:
         return False
-    its, others = histograms.start[one], histograms.start[other]
+    its, others = histograms.start[a], histograms.start[b]
     for step in range(length):
         if histograms.value[its + step] != histograms.value[others + step]:
             return False
@@ -41,7 +41,7 @@ def _alike(view, work, one, other):
 
 
 @loop
-def _found(view, work, founder, slot):
+def _create_group(view, work, founder, slot):
     groups, histograms = view.groups, view.histograms
     if view.at == LOOKS_AT_K:
         bad, mass, reach = -float(work.counts[founder]), 0.0, 0.0
@@ -65,7 +65,7 @@ def _found(view, work, founder, slot):
 
 
 @loop
-def _close(view, group, slot):
+def _close_group(view, group, slot):
     groups = view.groups
     above = groups.slots[slot]
     if above == group:
@@ -76,8 +76,8 @@ def _close(view, group, slot):
         groups.chain[above] = groups.chain[group]
     view.state[GROUPS] -= 1
     place, last = groups.place[group], view.state[GROUPS]
-    moved = groups.live[last]
-    groups.live[place], groups.place[moved] = moved, place
+    last_group = groups.live[last]
+    groups.live[place], groups.place[last_group] = last_group, place
     groups.sizes[place] = groups.sizes[last]
     groups.masses[place] = groups.masses[last]
     groups.reaches[place] = groups.reaches[last]
@@ -85,35 +85,35 @@ def _close(view, group, slot):
 
 
 @loop
-def see(view, work, added):
+def see(view, work, c):
     groups = view.groups
-    slot = _slot(view, work, added)
+    slot = _compute_slot(view, work, c)
     group = groups.slots[slot]
-    while group >= 0 and not _alike(view, work, groups.head[group], added):
+    while group >= 0 and not _is_alike(view, work, groups.head[group], c):
         group = groups.chain[group]
     if group < 0:
-        group = added
-        _found(view, work, added, slot)
+        group = c
+        _create_group(view, work, c, slot)
     else:
-        view.bad[added], view.mass[added] = view.bad[group], view.mass[group]
-        view.reach[added], view.mask[added] = view.reach[group], view.mask[group]
+        view.bad[c], view.mass[c] = view.bad[group], view.mass[group]
+        view.reach[c], view.mask[c] = view.reach[group], view.mask[group]
     head = groups.head[group]
-    groups.of[added], groups.following[added], groups.previous[added] = group, head, -1
+    groups.of[c], groups.following[c], groups.previous[c] = group, head, -1
     if head >= 0:
-        groups.previous[head] = added
-    groups.head[group] = added
+        groups.previous[head] = c
+    groups.head[group] = c
     groups.members[group] += 1
     if view.whole:
-        rate(view.worst, added, view.bad[added])
+        rate(view.worst, c, view.bad[c])
     if len(view.first):
-        push(work, view.first, view.state[FIRST], added, True)
+        push(work, view.first, view.state[FIRST], c, True)
         view.state[FIRST] += 1
 
 
 @loop
-def miss(view, work, gone):
+def miss(view, work, c):
     groups = view.groups
-    group, before, after = groups.of[gone], groups.previous[gone], groups.following[gone]
+    group, before, after = groups.of[c], groups.previous[c], groups.following[c]
     if before >= 0:
         groups.following[before] = after
     else:
@@ -122,6 +122,6 @@ def miss(view, work, gone):
         groups.previous[after] = before
     groups.members[group] -= 1
     if groups.members[group] == 0:
-        _close(view, group, _slot(view, work, gone))
+        _close_group(view, group, _compute_slot(view, work, c))
     if view.whole:
-        rate(view.worst, gone, -np.inf)
+        rate(view.worst, c, -np.inf)

@@ -4,22 +4,22 @@ from kanon.kernels.compilation import loop
 
 
 @loop
-def precedes(one, other, ranks, nodes):
+def precedes(a, b, ranks, nodes):
     """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
-    if ranks[one] != ranks[other]:
-        return ranks[one] < ranks[other]
+    if ranks[a] != ranks[b]:
+        return ranks[a] < ranks[b]
     for j in range(nodes.shape[1]):
-        if nodes[one, j] != nodes[other, j]:
-            return nodes[one, j] < nodes[other, j]
+        if nodes[a, j] != nodes[b, j]:
+            return nodes[a, j] < nodes[b, j]
     return False
 
 
 @loop
-def _sooner(work, one, other, by_ties):
+def _is_sooner(work, a, b, by_ties):
     """Whether a class is taken before another: by size and then ties, or by ties alone."""
-    if not by_ties and work.counts[one] != work.counts[other]:
-        return work.counts[one] < work.counts[other]
-    return precedes(one, other, work.ranks, work.nodes)
+    if not by_ties and work.counts[a] != work.counts[b]:
+        return work.counts[a] < work.counts[b]
+    return precedes(a, b, work.ranks, work.nodes)
 
 
 @loop
@@ -28,7 +28,7 @@ def push(work, heap, size, added, by_ties):
     place = size
     while place > 0:
         above = (place - 1) >> 1
-        if not _sooner(work, added, heap[above], by_ties):
+        if not _is_sooner(work, added, heap[above], by_ties):
             break
         heap[place] = heap[above]
         place = above
@@ -45,9 +45,9 @@ def pop(work, heap, size, by_ties):
         place = 0
         while 2 * place + 1 < size:
             below = 2 * place + 1
-            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], by_ties):
+            if below + 1 < size and _is_sooner(work, heap[below + 1], heap[below], by_ties):
                 below += 1
-            if not _sooner(work, heap[below], last, by_ties):
+            if not _is_sooner(work, heap[below], last, by_ties):
                 break
             heap[place] = heap[below]
             place = below

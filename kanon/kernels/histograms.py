@@ -17,15 +17,15 @@ def ln(logs, count):
 
 
 @loop
-def _gather(histograms, alive, state):
+def _gather_live(histograms, alive, state):
     """Move the entries of the live classes together; classes with larger numbers stand later."""
     place = 0
-    for each in range(len(alive)):
-        if not alive[each] or histograms.length[each] == 0:
+    for c in range(len(alive)):
+        if not alive[c] or histograms.length[c] == 0:
             continue
-        start = histograms.start[each]
-        histograms.start[each] = place
-        for step in range(histograms.length[each]):
+        start = histograms.start[c]
+        histograms.start[c] = place
+        for step in range(histograms.length[c]):
             histograms.value[place] = histograms.value[start + step]
             histograms.tally[place] = histograms.tally[start + step]
             place += 1
@@ -33,16 +33,16 @@ def _gather(histograms, alive, state):
 
 
 @loop
-def join_histograms(histograms, alive, parts, made, state, at):
+def join_histograms(histograms, alive, parts, merged, state, at):
     needed = 0
     for part in parts:
         if part >= 0:
             needed += histograms.length[part]
             alive[part] = True
     if state[0] + needed > len(histograms.value):
-        _gather(histograms, alive, state)
+        _gather_live(histograms, alive, state)
     place = state[0]
-    histograms.start[made] = place
+    histograms.start[merged] = place
     for p in range(len(parts)):
         at[p] = 0
     while True:
@@ -64,7 +64,7 @@ def join_histograms(histograms, alive, parts, made, state, at):
         histograms.value[place] = least
         histograms.tally[place] = count
         place += 1
-    histograms.length[made] = place - state[0]
+    histograms.length[merged] = place - state[0]
     state[0] = place
     for part in parts:
         if part >= 0:
@@ -73,17 +73,17 @@ def join_histograms(histograms, alive, parts, made, state, at):
 
 
 @loop
-def measure(histograms, each, at):
-    start, length = histograms.start[each], histograms.length[each]
+def measure(histograms, c, at):
+    start, length = histograms.start[c], histograms.length[c]
     size = np.int64(0)
     for entry in range(start, start + length):
         size += histograms.tally[entry]
     if at == LOOKS_AT_L:
-        gathered = 0.0
+        mass = 0.0
         for entry in range(start, start + length):
-            gathered += n_log_n(histograms.logs, histograms.tally[entry])
-        bad = gathered / size - np.log(size) if length > 1 else 0.0
-        return bad, gathered, 0.0
+            mass += n_log_n(histograms.logs, histograms.tally[entry])
+        bad = mass / size - np.log(size) if length > 1 else 0.0
+        return bad, mass, 0.0
     above, reach = np.int64(0), np.int64(0)
     for entry in range(start, start + length):
         whole = histograms.total[histograms.value[entry]]

@@ -34,7 +34,7 @@ def number_parts(
         capacity *= 2
     shift = np.uint64(64 - int(np.round(np.log2(capacity))))
     table = np.full(capacity, -1, dtype=np.int32)
-    found = 0
+    n_parts = 0
     first = np.empty(total, dtype=np.int32)
     for i in range(total):
         mixed = np.uint64(0)
@@ -45,28 +45,28 @@ def number_parts(
         mixed ^= mixed >> np.uint64(32)
         place = np.int64((mixed * np.uint64(0xD6E8FEB86659FD93)) >> shift)
         while True:
-            known = table[place]
-            if known < 0:
-                table[place] = found
-                first[found] = i
+            number = table[place]
+            if number < 0:
+                table[place] = n_parts
+                first[n_parts] = i
                 value = 0
                 for j in range(size):
                     value += depths[starts[j] + tuples[i, j]]
-                worth[found] = value
-                parts[i] = found
-                found += 1
+                worth[n_parts] = value
+                parts[i] = n_parts
+                n_parts += 1
                 break
-            other = first[known]
+            other = first[number]
             same = True
             for j in range(size):
                 if raised[starts[j] + tuples[i, j]] != raised[starts[j] + tuples[other, j]]:
                     same = False
                     break
             if same:
-                parts[i] = known
+                parts[i] = number
                 break
             place = (place + 1) & (capacity - 1)
-    return found
+    return n_parts
 
 
 class ClassRuns(NamedTuple):
@@ -86,7 +86,7 @@ class CountingRoom(NamedTuple):
 
 @kernel(seconds=1)
 def count_classes(
-    given: ClassRuns,
+    source: ClassRuns,
     left_part: np.ndarray,
     right_part: np.ndarray,
     n_left: int,
@@ -94,7 +94,7 @@ def count_classes(
     k: int,
     most: int,
     room: CountingRoom,
-    found: ClassRuns,
+    runs: ClassRuns,
 ) -> int:
     """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
 
@@ -108,34 +108,34 @@ def count_classes(
         head[part] = -1
     for part in range(n_right):
         place[part] = -1
-    for run in range(given.left.shape[0] - 1, -1, -1):
-        part = left_part[given.left[run]]
+    for run in range(source.left.shape[0] - 1, -1, -1):
+        part = left_part[source.left[run]]
         following[run] = head[part]
         head[part] = run
     classes, few = 0, 0
-    for made in range(n_left):
-        run = head[n_left - 1 - made]
+    for new_run in range(n_left):
+        run = head[n_left - 1 - new_run]
         first = classes
-        found.left[made] = given.left[run]
-        found.start[made] = first
+        runs.left[new_run] = source.left[run]
+        runs.start[new_run] = first
         while run >= 0:
-            for i in range(given.start[run], given.start[run + 1]):
-                right = given.right[i]
-                known = place[right_part[right]]
-                if known < first:
+            for i in range(source.start[run], source.start[run + 1]):
+                right = source.right[i]
+                class_ = place[right_part[right]]
+                if class_ < first:
                     place[right_part[right]] = classes
-                    found.right[classes] = right
-                    found.counts[classes] = given.counts[i]
+                    runs.right[classes] = right
+                    runs.counts[classes] = source.counts[i]
                     classes += 1
                 else:
-                    found.counts[known] += given.counts[i]
+                    runs.counts[class_] += source.counts[i]
             run = following[run]
         for i in range(first, classes):
-            if found.counts[i] < k:
-                few += found.counts[i]
+            if runs.counts[i] < k:
+                few += runs.counts[i]
         if few > most:
             return -1
-    found.start[n_left] = classes
+    runs.start[n_left] = classes
     return classes
 
 
@@ -148,7 +148,7 @@ def assess(
     right_worth: np.ndarray,
     n_left: int,
     k: int,
-    found: np.ndarray,
+    figures: np.ndarray,
 ) -> None:
     """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
 
@@ -157,24 +157,24 @@ def assess(
     per part the potential of its nodes.
     """
     suppressed = 0
-    kept = 0
+    n_kept = 0
     squares = 0
-    every = 0
-    lost = 0
+    all_squares = 0
+    left_potential = 0
     for run in range(n_left):
         worth = left_worth[left_part[classes.left[run]]]
         for i in range(classes.start[run], classes.start[run + 1]):
             count = classes.counts[i]
-            every += count * count
+            all_squares += count * count
             if count >= k:
-                kept += 1
+                n_kept += 1
                 squares += count * count
             else:
                 suppressed += count
-                lost += count * (worth + right_worth[right_part[classes.right[i]]])
-    found[0] = suppressed
-    found[1] = kept
-    found[2] = classes.start[n_left]
-    found[3] = squares
-    found[4] = every
-    found[5] = lost
+                left_potential += count * (worth + right_worth[right_part[classes.right[i]]])
+    figures[0] = suppressed
+    figures[1] = n_kept
+    figures[2] = classes.start[n_left]
+    figures[3] = squares
+    figures[4] = all_squares
+    figures[5] = left_potential

@@ -45,9 +45,9 @@ class Pool(NamedTuple):
 
 
 @loop
-def take(shared, pool, each, size):
+def take(shared, pool, c, size):
     """Add the tuples of a released class to the pool; returns how many it holds then."""
-    member = shared.head[each]
+    member = shared.head[c]
     while member >= 0:
         pool.members[size] = member
         size += 1
@@ -74,22 +74,22 @@ def merge_cost(trees, low, records, shared, other, limit):
     """What raising a tuple and a released class to what they share costs; or ``limit`` or more."""
     cost = 0
     for j in range(low.shape[0]):
-        one, two = low[j], shared.nodes[other, j]
-        if one != two:
-            both = trees.depths[j, lca(trees.parents[j], one, two)]
-            cost += (trees.depths[j, one] - both) * records
-            cost += (trees.depths[j, two] - both) * shared.size[other]
+        v, w = low[j], shared.nodes[other, j]
+        if v != w:
+            both = trees.depths[j, lca(trees.parents[j], v, w)]
+            cost += (trees.depths[j, v] - both) * records
+            cost += (trees.depths[j, w] - both) * shared.size[other]
             if cost >= limit:
                 break
     return cost
 
 
 @loop
-def common_nodes(lattice, trees, pool, begins, ends, wanted, row):
-    m, first, left = lattice.levels.shape[0], True, 0
+def common_nodes(lattice, trees, pool, begins, ends, flag, row):
+    m, first, potential = lattice.levels.shape[0], True, 0
     above = pool.above[row]
     for i in range(begins, ends):
-        if pool.chosen[i] == wanted:
+        if pool.chosen[i] == flag:
             for j in range(m):
                 node = lattice.nodes[pool.members[i], j]
                 if first:
@@ -98,31 +98,31 @@ def common_nodes(lattice, trees, pool, begins, ends, wanted, row):
                     above[j] = lca(trees.parents[j], node, above[j])
             first = False
     for j in range(m):
-        left += trees.depths[j, above[j]]
-    return left
+        potential += trees.depths[j, above[j]]
+    return potential
 
 
 @loop
-def share(lattice, trees, shared, pool, each, begins, ends):
+def share(lattice, trees, shared, pool, c, begins, ends):
     total = 0
-    shared.head[each] = -1
-    shared.size[each] = 0
+    shared.head[c] = -1
+    shared.size[c] = 0
     for i in range(begins, ends):
         member = pool.members[i]
-        shared.following[member] = shared.head[each]
-        shared.head[each] = member
-        shared.size[each] += lattice.counts[member]
+        shared.following[member] = shared.head[c]
+        shared.head[c] = member
+        shared.size[c] += lattice.counts[member]
         total += lattice.counts[member] * shared.own[member]
         pool.chosen[i] = 0
-    left = common_nodes(lattice, trees, pool, begins, ends, 0, 0)
-    shared.loss[each] = total - shared.size[each] * left
+    potential = common_nodes(lattice, trees, pool, begins, ends, 0, 0)
+    shared.loss[c] = total - shared.size[c] * potential
     for j in range(lattice.levels.shape[0]):
-        shared.nodes[each, j] = pool.above[0, j]
+        shared.nodes[c, j] = pool.above[0, j]
 
 
 @kernel(seconds=1)
 def share_all(lattice, trees, shared, pool, starts):
-    for each in range(starts.shape[0] - 1):
-        share(lattice, trees, shared, pool, each, starts[each], starts[each + 1])
+    for c in range(starts.shape[0] - 1):
+        share(lattice, trees, shared, pool, c, starts[c], starts[c + 1])
     shared.state[ALIVE] = starts.shape[0] - 1
     shared.state[TOP] = starts.shape[0] - 1

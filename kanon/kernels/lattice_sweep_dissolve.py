@@ -22,22 +22,22 @@ def dissolve_some(lattice, trees, shared, pool, todo, most):
     while state[PLACE] < todo.shape[0]:
         if state[WORK] > ends:
             return False
-        given = todo[state[PLACE]]
+        c = todo[state[PLACE]]
         state[PLACE] += 1
-        if shared.head[given] < 0 or shared.loss[given] == 0 or state[ALIVE] < 2:
+        if shared.head[c] < 0 or shared.loss[c] == 0 or state[ALIVE] < 2:
             continue
-        size = take(shared, pool, given, 0)
+        size = take(shared, pool, c, 0)
         sort_members(pool.members, size)
-        left, moved = shared.loss[given], 0
-        while moved < size and left > 0:
+        loss_left, moved = shared.loss[c], 0
+        while moved < size and loss_left > 0:
             member = pool.members[moved]
             low, records = lattice.nodes[member], lattice.counts[member]
-            taker, cost = -1, left
+            taker, cost = -1, loss_left
             for other in range(state[TOP]):
-                if other != given and shared.head[other] >= 0:
-                    found = merge_cost(trees, low, records, shared, other, cost)
-                    if found < cost:
-                        taker, cost = other, found
+                if other != c and shared.head[other] >= 0:
+                    cost_there = merge_cost(trees, low, records, shared, other, cost)
+                    if cost_there < cost:
+                        taker, cost = other, cost_there
             state[WORK] += state[TOP]
             if taker < 0:
                 break
@@ -49,10 +49,10 @@ def dissolve_some(lattice, trees, shared, pool, todo, most):
                 shared.nodes[taker, j] = lca(trees.parents[j], low[j], node)
             shared.size[taker] += records
             shared.loss[taker] += cost
-            left -= cost
+            loss_left -= cost
             moved += 1
         if moved == size:  # then something is left: what was too dear was not taken
-            shared.head[given] = -1
+            shared.head[c] = -1
             state[ALIVE] -= 1
             state[CHANGES] += 1
             for i in range(size):

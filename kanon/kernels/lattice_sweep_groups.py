@@ -54,7 +54,7 @@ class GroupTable(NamedTuple):
 
 
 @loop
-def _emptied(table, entries):
+def _empty_table(table, entries):
     table.clock[0] += 1
     bits = 4
     while (1 << bits) < 2 * entries:
@@ -63,7 +63,7 @@ def _emptied(table, entries):
 
 
 @loop
-def _group_of(table, key, shift, mask, groups):
+def _find_group(table, key, shift, mask, groups):
     """The group of a key; a new key gets the group ``groups``."""
     mixed = np.uint64(key)
     # The high bits of the product depend on all bits; bits in its middle would cluster.
@@ -80,12 +80,12 @@ def _group_of(table, key, shift, mask, groups):
 
 
 @loop
-def _dense(keys, size, table):
+def _number_keys(keys, size, table):
     """Number equal keys alike, in the order of their first occurrence; returns how many differ."""
-    shift, mask = _emptied(table, size)
+    shift, mask = _empty_table(table, size)
     groups = 0
     for i in range(size):
-        group = _group_of(table, keys[i], shift, mask, groups)
+        group = _find_group(table, keys[i], shift, mask, groups)
         if group == groups:
             groups += 1
         keys[i] = group
@@ -104,18 +104,18 @@ def number_tuples(lattice, tuples, j, part, live, size, table, groups):
         level = part % levels
         part //= levels
         if most > 2**62 // width:  # one number would not hold all
-            most = _dense(keys, size, table)
+            most = _number_keys(keys, size, table)
         most *= width
         start = lattice.start[j + place] + level * width
         for i in range(size):
             keys[i] = keys[i] * width + lattice.raised[start + tuples[live[i], place]]
-    _dense(keys, size, table)
+    _number_keys(keys, size, table)
     for i in range(size):
         groups[live[i]] = keys[i]
 
 
 @loop
-def _number(lattice, tuples, of, j, part, live, size, table, groups):
+def _number_live_halves(lattice, tuples, of, j, part, live, size, table, groups):
     for i in range(size):
         groups[of[live[i]]] = -1
     halves, number = table.of, 0
@@ -129,22 +129,26 @@ def _number(lattice, tuples, of, j, part, live, size, table, groups):
 
 
 @loop
-def _number_first(lattice, halves, table, one, live, size):
-    at = one % halves.ones_of.shape[0]
-    if halves.ones_of[at] != one:
+def _number_first(lattice, halves, table, node, live, size):
+    at = node % halves.ones_of.shape[0]
+    if halves.ones_of[at] != node:
         groups = halves.ones[at]
-        _number(lattice, lattice.first, lattice.first_of, 0, one, live, size, table, groups)
-        halves.ones_of[at] = one
+        _number_live_halves(
+            lattice, lattice.first, lattice.first_of, 0, node, live, size, table, groups
+        )
+        halves.ones_of[at] = node
     return at
 
 
 @loop
-def _number_last(lattice, halves, table, other, live, size):
-    at = other % halves.others_of.shape[0]
-    if halves.others_of[at] != other:
+def _number_last(lattice, halves, table, node, live, size):
+    at = node % halves.others_of.shape[0]
+    if halves.others_of[at] != node:
         groups, j = halves.others[at], lattice.split
-        _number(lattice, lattice.last, lattice.last_of, j, other, live, size, table, groups)
-        halves.others_of[at] = other
+        _number_live_halves(
+            lattice, lattice.last, lattice.last_of, j, node, live, size, table, groups
+        )
+        halves.others_of[at] = node
     return at
 
 
@@ -156,21 +160,21 @@ def group_node(lattice, halves, table, node, live, size):
     forgotten before. ``table.of`` and ``table.size`` tell the groups, in the order of their first
     classes.
     """
-    one, other = node // lattice.parts[1], node % lattice.parts[1]
-    at = _number_first(lattice, halves, table, one, live, size)
-    to = _number_last(lattice, halves, table, other, live, size)
+    first, last = node // lattice.parts[1], node % lattice.parts[1]
+    at = _number_first(lattice, halves, table, first, live, size)
+    to = _number_last(lattice, halves, table, last, live, size)
     ones, others = halves.ones[at], halves.others[to]
-    shift, mask = _emptied(table, size)
+    shift, mask = _empty_table(table, size)
     groups = 0
     for i in range(size):
-        each = np.uint32(live[i])
-        one, other = ones[lattice.first_of[each]], others[lattice.last_of[each]]
-        key = (np.int64(one) << 32) | np.int64(other)
-        group = _group_of(table, key, shift, mask, groups)
+        c = np.uint32(live[i])
+        first, last = ones[lattice.first_of[c]], others[lattice.last_of[c]]
+        key = (np.int64(first) << 32) | np.int64(last)
+        group = _find_group(table, key, shift, mask, groups)
         if group == groups:
             table.size[group] = 0
             groups += 1
-        table.size[group] += lattice.counts[each]
+        table.size[group] += lattice.counts[c]
         table.of[i] = group
     return groups
 
@@ -181,8 +185,8 @@ def fill_halves(lattice, halves, table, live, size):
     forget(halves)
     if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
         return False
-    for one in range(lattice.parts[0]):
-        _number_first(lattice, halves, table, one, live, size)
+    for node in range(lattice.parts[0]):
+        _number_first(lattice, halves, table, node, live, size)
     for other in range(lattice.parts[1]):
         _number_last(lattice, halves, table, other, live, size)
     return True

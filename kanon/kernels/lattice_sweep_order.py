@@ -30,26 +30,26 @@ class Ordered(NamedTuple):
 
 
 @loop
-def left_at(lattice, left, node, each):
-    found = 0
+def left_at(lattice, left, node, c):
+    total = 0
     for j in range(lattice.levels.shape[0] - 1, -1, -1):
         level = node % lattice.levels[j]
         node //= lattice.levels[j]
-        place = lattice.start[j] + level * lattice.width[j] + lattice.nodes[each, j]
-        found += left[place]
-    return found
+        place = lattice.start[j] + level * lattice.width[j] + lattice.nodes[c, j]
+        total += left[place]
+    return total
 
 
 @loop
-def _weigh(lattice, table, losses, node, k, live, size, groups):
+def _weigh_groups(lattice, table, losses, node, k, live, size, groups):
     for group in range(groups):
         losses.first[group] = -1
         losses.total[group] = 0
     for i in range(size):
-        each, group = live[i], table.of[i]
-        losses.total[group] += lattice.counts[each] * losses.own[each]
+        c, group = live[i], table.of[i]
+        losses.total[group] += lattice.counts[c] * losses.own[c]
         if losses.first[group] < 0:
-            losses.first[group] = each
+            losses.first[group] = c
     least = NONE
     for group in range(groups):
         losses.mean[group] = NONE
@@ -66,76 +66,76 @@ def _weigh(lattice, table, losses, node, k, live, size, groups):
 def of_large_parts(lattice, halves, table, full, node, k, live):
     """The classes whose groups by the first half reach k: no other can at such levels. How many."""
     size = lattice.counts.shape[0]
-    for each in range(size):
-        live[each] = each
+    for c in range(size):
+        live[c] = c
     if not full:
         forget(halves)
     # The last node with these levels raises all other quasi-identifiers to their roots.
     last = (node // lattice.parts[1] + 1) * lattice.parts[1] - 1
     group_node(lattice, halves, table, last, live, size)
-    left = 0
-    for each in range(size):
-        if table.size[table.of[each]] >= k:
-            live[left] = each
-            left += 1
-    return left
+    n_left = 0
+    for c in range(size):
+        if table.size[table.of[c]] >= k:
+            live[n_left] = c
+            n_left += 1
+    return n_left
 
 
 @kernel(seconds=1)
-def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
+def first_keys(lattice, halves, table, losses, full, k, live, key, position, most):
     """Fill ``key`` with the least mean loss of the groups of every node, of all classes."""
     work = 0
-    while begun[0] < key.shape[0] and work <= most:
-        node = begun[0]
+    while position[0] < key.shape[0] and work <= most:
+        node = position[0]
         if node % lattice.parts[1] == 0:
-            begun[1] = of_large_parts(lattice, halves, table, full, node, k, live)
+            position[1] = of_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
-        size = begun[1]
+        size = position[1]
         groups = group_node(lattice, halves, table, node, live, size)
-        key[node] = _weigh(lattice, table, losses, node, k, live, size, groups)
+        key[node] = _weigh_groups(lattice, table, losses, node, k, live, size, groups)
         work += size + 1
-        begun[0] += 1
+        position[0] += 1
 
 
 @kernel(seconds=1)
-def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
+def bound_some(lattice, halves, table, losses, full, k, live, best, position, most):
     """Raise ``best`` to the largest potential each class keeps in any group of k at any node."""
     work = 0
-    while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
-        node = begun[0]
+    while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
+        node = position[0]
         if node % lattice.parts[1] == 0:
-            begun[1] = of_large_parts(lattice, halves, table, full, node, k, live)
+            position[1] = of_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
-        size = begun[1]
+        size = position[1]
         groups = group_node(lattice, halves, table, node, live, size)
         for group in range(groups):
             losses.target[group] = -1
         for i in range(size):
-            each, group = live[i], table.of[i]
+            c, group = live[i], table.of[i]
             if table.size[group] >= k:
                 if losses.target[group] < 0:
-                    losses.target[group] = left_at(lattice, losses.left, node, each)
-                best[each] = max(best[each], losses.target[group])
+                    losses.target[group] = left_at(lattice, losses.left, node, c)
+                best[c] = max(best[c], losses.target[group])
         work += size + 1
-        begun[0] += 1
+        position[0] += 1
 
 
 @loop
-def _before(key, one, other):
+def _is_before(key, a, b):
     """Whether a node comes before another: by key, then by number."""
-    return key[one] < key[other] or (key[one] == key[other] and one < other)
+    return key[a] < key[b] or (key[a] == key[b] and a < b)
 
 
 @loop
-def _sink(key, heap, size, place):
+def _sink_node(key, heap, size, place):
     node = heap[place]
     while True:
         below = 2 * place + 1
         if below >= size:
             break
-        if below + 1 < size and _before(key, heap[below + 1], heap[below]):
+        if below + 1 < size and _is_before(key, heap[below + 1], heap[below]):
             below += 1
-        if not _before(key, heap[below], node):
+        if not _is_before(key, heap[below], node):
             break
         heap[place] = heap[below]
         place = below
@@ -151,14 +151,14 @@ def heaped(key, heap):
             heap[size] = node
             size += 1
     for place in range(size // 2 - 1, -1, -1):
-        _sink(key, heap, size, place)
+        _sink_node(key, heap, size, place)
     return size
 
 
 @kernel(seconds=1)
-def order_some(lattice, halves, table, losses, ordered, k, most):
+def order_some(lattice, halves, table, losses, queue, k, most):
     """Take the node with the cheapest group, release it, and so on; whether none of k is left."""
-    key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
+    key, heap, live, state = queue.key, queue.heap, queue.live, queue.state
     work = 0
     while state[NEXT] > 0 and state[RECORDS] >= k:
         if work > most:
@@ -168,7 +168,7 @@ def order_some(lattice, halves, table, losses, ordered, k, most):
         for place in range(1, min(3, state[NEXT])):
             limit = min(limit, key[heap[place]])
         groups = group_node(lattice, halves, table, node, live, size)
-        least = _weigh(lattice, table, losses, node, k, live, size, groups)
+        least = _weigh_groups(lattice, table, losses, node, k, live, size, groups)
         work += size
         state[4] += 1
         if least <= limit:
@@ -178,19 +178,19 @@ def order_some(lattice, halves, table, losses, ordered, k, most):
                     state[STEPS] += 1
                 else:
                     least = min(least, losses.mean[group])
-            left = 0
+            n_left = 0
             for i in range(size):
-                each = live[i]
+                c = live[i]
                 if losses.mean[table.of[i]] <= limit:
-                    ordered.at[each] = node
-                    state[RECORDS] -= lattice.counts[each]
+                    queue.at[c] = node
+                    state[RECORDS] -= lattice.counts[c]
                 else:
-                    live[left] = each
-                    left += 1
-            state[REMAINING] = left
+                    live[n_left] = c
+                    n_left += 1
+            state[REMAINING] = n_left
         key[node] = least
         if least == NONE:
             state[NEXT] -= 1
             heap[0] = heap[state[NEXT]]
-        _sink(key, heap, state[NEXT], 0)
+        _sink_node(key, heap, state[NEXT], 0)
     return True

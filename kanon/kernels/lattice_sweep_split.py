@@ -18,29 +18,29 @@ from kanon.kernels.lattice_sweep_order import NONE
 
 
 @loop
-def _nearest(lattice, trees, shared, pool, given, wanted):
+def _find_nearest_classes(lattice, trees, shared, pool, c, n_nearest):
     """Find the classes that a class costs least to merge with, ties by number; returns how many."""
-    low, records, found = shared.nodes[given], shared.size[given], 0
+    low, records, n_found = shared.nodes[c], shared.size[c], 0
     for other in range(shared.state[TOP]):
-        if other == given or shared.head[other] < 0:
+        if other == c or shared.head[other] < 0:
             continue
-        limit = pool.costs[found - 1] if found == wanted else NONE
+        limit = pool.costs[n_found - 1] if n_found == n_nearest else NONE
         cost = merge_cost(trees, low, records, shared, other, limit)
         if cost < limit:
-            place = min(found, wanted - 1)
+            place = min(n_found, n_nearest - 1)
             while place > 0 and pool.costs[place - 1] > cost:
                 pool.costs[place] = pool.costs[place - 1]
                 pool.near[place] = pool.near[place - 1]
                 place -= 1
             pool.costs[place] = cost
             pool.near[place] = other
-            found = min(found + 1, wanted)
+            n_found = min(n_found + 1, n_nearest)
     shared.state[WORK] += shared.state[TOP]
-    return found
+    return n_found
 
 
 @loop
-def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
+def _split_members(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
     """Part members into ``pool.best``, a group of the lattice, and others; how much it saves."""
     m, size, records, total = lattice.levels.shape[0], ends - begins, 0, 0
     for i in range(begins, ends):
@@ -52,11 +52,11 @@ def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, l
     if records < 2 * k or size < 2 or loss == 0:
         return 0
     nodes = 1
-    top, now = pool.above[1], pool.above[2]
+    top, levels = pool.above[1], pool.above[2]
     for j in range(m):
         top[j] = trees.levels[j, pool.above[0, j]]
         nodes *= top[j] + 1
-        now[j] = 0
+        levels[j] = 0
     if nodes * size > largest:
         return 0
     shared.state[WORK] += nodes * size
@@ -66,7 +66,7 @@ def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, l
     for _ in range(nodes - 1):  # the last one makes one group of all
         node = 0
         for j in range(m):
-            node = node * lattice.levels[j] + now[j]
+            node = node * lattice.levels[j] + levels[j]
         groups = group_node(lattice, halves, table, node, live, size)
         for group in range(groups):
             inside = table.size[group]
@@ -86,26 +86,28 @@ def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, l
                 for i in range(begins, ends):
                     pool.best[i] = pool.chosen[i]
         j = m - 1
-        while j >= 0 and now[j] == top[j]:
-            now[j] = 0
+        while j >= 0 and levels[j] == top[j]:
+            levels[j] = 0
             j -= 1
         if j >= 0:
-            now[j] += 1
+            levels[j] += 1
     return loss - best
 
 
 @loop
-def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest):
+def _split_pool(lattice, halves, table, trees, shared, pool, full, k, size, largest):
     """Part the pool again while that is better: how many parts ``pool.ends[0]`` has; the gain."""
-    done, waiting = pool.ends[0], pool.ends[1]
-    parts, gain, left, middle = 0, 0, 1, 0
+    finished, waiting = pool.ends[0], pool.ends[1]
+    parts, gain, n_waiting, middle = 0, 0, 1, 0
     waiting[0, 0], waiting[0, 1] = 0, size
-    while left > 0:
-        left -= 1
-        begins, ends = waiting[left, 0], waiting[left, 1]
-        better = _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest)
+    while n_waiting > 0:
+        n_waiting -= 1
+        begins, ends = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        better = _split_members(
+            lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest
+        )
         if better == 0:
-            done[parts, 0], done[parts, 1] = begins, ends
+            finished[parts, 0], finished[parts, 1] = begins, ends
             parts += 1
             continue
         gain += better
@@ -119,35 +121,35 @@ def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
                 middle = place
         for i in range(begins, ends):
             pool.members[i] = pool.spare[i]
-        waiting[left, 0], waiting[left, 1] = middle, ends
-        waiting[left + 1, 0], waiting[left + 1, 1] = begins, middle
-        left += 2
+        waiting[n_waiting, 0], waiting[n_waiting, 1] = middle, ends
+        waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = begins, middle
+        n_waiting += 2
     return parts, gain
 
 
 @kernel(seconds=3)
 def split_some(
-    lattice, halves, table, trees, shared, pool, full, k, todo, wanted, together, largest, most
+    lattice, halves, table, trees, shared, pool, full, k, todo, n_nearest, together, largest, most
 ):
     """Merge classes with their nearest, and split them again if it pays; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
-    rounds = 1 if together else wanted
+    rounds = 1 if together else n_nearest
     while state[PLACE] < todo.shape[0] * rounds:
         if state[WORK] > ends:
             return False
-        given, turn = todo[state[PLACE] // rounds], state[PLACE] % rounds
+        c, turn = todo[state[PLACE] // rounds], state[PLACE] % rounds
         state[PLACE] += 1
-        if shared.head[given] < 0 or shared.loss[given] == 0:
+        if shared.head[c] < 0 or shared.loss[c] == 0:
             continue
         if turn == 0:
-            found = _nearest(lattice, trees, shared, pool, given, wanted)
-            for place in range(found, wanted):
+            n_found = _find_nearest_classes(lattice, trees, shared, pool, c, n_nearest)
+            for place in range(n_found, n_nearest):
                 pool.near[place] = -1
-        first, last = (0, wanted) if together else (turn, turn + 1)
-        size, before, pooled = take(shared, pool, given, 0), shared.loss[given], 1
+        first, last = (0, n_nearest) if together else (turn, turn + 1)
+        size, before, pooled = take(shared, pool, c, 0), shared.loss[c], 1
         for place in range(first, last):
             other = pool.near[place]
-            if other >= 0 and other != given and shared.head[other] >= 0:
+            if other >= 0 and other != c and shared.head[other] >= 0:
                 size = take(shared, pool, other, size)
                 before += shared.loss[other]
                 pooled += 1
@@ -160,22 +162,26 @@ def split_some(
             records += lattice.counts[pool.members[i]]
             total += lattice.counts[pool.members[i]] * shared.own[pool.members[i]]
         whole = total - records * common_nodes(lattice, trees, pool, 0, size, 0, 0)
-        parts, gain = _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
+        parts, gain = _split_pool(
+            lattice, halves, table, trees, shared, pool, full, k, size, largest
+        )
         if whole - gain >= before:
             continue
         state[CHANGES] += 1
         state[ALIVE] += parts - pooled
-        shared.head[given] = -1
+        shared.head[c] = -1
         for place in range(first, last):
             if pool.near[place] >= 0:
                 shared.head[pool.near[place]] = -1
         free = 0
         for part in range(parts):
-            each = given
+            number = c
             if part > 0:
-                while free == given or shared.head[free] >= 0:
+                while free == c or shared.head[free] >= 0:
                     free += 1
-                each = free
-            share(lattice, trees, shared, pool, each, pool.ends[0, part, 0], pool.ends[0, part, 1])
-            state[TOP] = max(state[TOP], each + 1)
+                number = free
+            share(
+                lattice, trees, shared, pool, number, pool.ends[0, part, 0], pool.ends[0, part, 1]
+            )
+            state[TOP] = max(state[TOP], number + 1)
     return True

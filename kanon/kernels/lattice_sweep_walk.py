@@ -37,7 +37,7 @@ class SweepWalk(NamedTuple):
 
 
 @loop
-def _weighed(lattice, table, half, part, k, remaining):
+def _weigh_half(lattice, table, half, part, k, remaining):
     """The place of the groups of a half at some levels; those of fewer than k records are -1.
 
     No record of these is in a group of k records at any node with such levels, now or later: as the
@@ -65,7 +65,7 @@ def _weighed(lattice, table, half, part, k, remaining):
 
 
 @loop
-def _crowded(lattice, table, walk, k, ones, others, size):
+def _select_crowded(lattice, table, walk, k, ones, others, size):
     """Keep those of ``walk.grouped`` that may be in a group of k records, by hashes; how many."""
     first_of, last_of, sums = walk.first.of, walk.last.of, walk.sums
     bits = 4
@@ -77,45 +77,45 @@ def _crowded(lattice, table, walk, k, ones, others, size):
     most = 0
     for i in range(size):
         place = walk.grouped[i]
-        one, other = np.uint64(ones[first_of[place]]), np.uint64(others[last_of[place]])
-        mixed = (one << np.uint64(32)) | (one ^ other)
+        first, last = np.uint64(ones[first_of[place]]), np.uint64(others[last_of[place]])
+        mixed = (first << np.uint64(32)) | (first ^ last)
         key = np.int64((mixed * MIX) >> shift)
         table.keys[i] = key
         sums[key] += lattice.counts[walk.live[place]]
         most = max(most, sums[key])
-    left = 0
+    n_left = 0
     if most >= k:
         for i in range(size):
-            walk.grouped[left] = walk.live[walk.grouped[i]]
-            left += sums[table.keys[i]] >= k
-    return left
+            walk.grouped[n_left] = walk.live[walk.grouped[i]]
+            n_left += sums[table.keys[i]] >= k
+    return n_left
 
 
 @loop
-def _group(lattice, halves, table, walk, k, node):
+def _group_remaining(lattice, halves, table, walk, k, node):
     state = walk.state
-    one, other = node // lattice.parts[1], node % lattice.parts[1]
-    ones = halves.ones[_weighed(lattice, table, walk.first, one, k, state[REMAINING])]
-    others = halves.others[_weighed(lattice, table, walk.last, other, k, state[REMAINING])]
+    first, last = node // lattice.parts[1], node % lattice.parts[1]
+    ones = halves.ones[_weigh_half(lattice, table, walk.first, first, k, state[REMAINING])]
+    others = halves.others[_weigh_half(lattice, table, walk.last, last, k, state[REMAINING])]
     first_of, last_of = walk.first.of, walk.last.of
-    left = 0
+    n_left = 0
     for i in range(state[REMAINING]):
-        walk.grouped[left] = i
+        walk.grouped[n_left] = i
         # Without a branch, which could not be foreseen.
-        left += (ones[first_of[i]] | others[last_of[i]]) >= 0
-    state[GROUPED] = _crowded(lattice, table, walk, k, ones, others, left)
+        n_left += (ones[first_of[i]] | others[last_of[i]]) >= 0
+    state[GROUPED] = _select_crowded(lattice, table, walk, k, ones, others, n_left)
     return group_node(lattice, halves, table, node, walk.grouped, state[GROUPED])
 
 
 @loop
-def _still_live(half):
-    left = 0
+def _drop_empty_halves(half):
+    n_left = 0
     for i in range(half.size[0]):
-        each = half.live[i]
-        if half.records[each] > 0:
-            half.live[left] = each
-            left += 1
-    half.size[0] = left
+        half_number = half.live[i]
+        if half.records[half_number] > 0:
+            half.live[n_left] = half_number
+            n_left += 1
+    half.size[0] = n_left
 
 
 @kernel(seconds=1)
@@ -130,7 +130,7 @@ def reach_some(lattice, halves, table, walk, k, most):
         if work > most:
             return 0
         node = walk.order[state[NEXT]]
-        groups = _group(lattice, halves, table, walk, k, node)
+        groups = _group_remaining(lattice, halves, table, walk, k, node)
         state[NEXT] += 1
         work += state[REMAINING]
         for group in range(groups):
@@ -146,23 +146,23 @@ def release(lattice, table, walk, groups, least):
     for group in range(groups):
         state[STEPS] += table.size[group] >= least
     for i in range(state[GROUPED]):
-        each = walk.grouped[i]
+        c = walk.grouped[i]
         if table.size[table.of[i]] >= least:
-            walk.at[each] = node
-            state[RECORDS] -= lattice.counts[each]
-            walk.first.records[lattice.first_of[each]] -= lattice.counts[each]
-            walk.last.records[lattice.last_of[each]] -= lattice.counts[each]
-    left = 0
+            walk.at[c] = node
+            state[RECORDS] -= lattice.counts[c]
+            walk.first.records[lattice.first_of[c]] -= lattice.counts[c]
+            walk.last.records[lattice.last_of[c]] -= lattice.counts[c]
+    n_left = 0
     for i in range(state[REMAINING]):
-        each = walk.live[i]
-        if walk.at[each] < 0:
-            walk.live[left] = each
-            walk.first.of[left] = walk.first.of[i]
-            walk.last.of[left] = walk.last.of[i]
-            left += 1
-    state[REMAINING] = left
-    _still_live(walk.first)
-    _still_live(walk.last)
+        c = walk.live[i]
+        if walk.at[c] < 0:
+            walk.live[n_left] = c
+            walk.first.of[n_left] = walk.first.of[i]
+            walk.last.of[n_left] = walk.last.of[i]
+            n_left += 1
+    state[REMAINING] = n_left
+    _drop_empty_halves(walk.first)
+    _drop_empty_halves(walk.last)
 
 
 @kernel(seconds=2)

@@ -11,7 +11,7 @@ from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 @loop_with_arrays
-def _misfit(low, high, p, q):
+def _find_misfit(low, high, p, q):
     """The first column in which tuple q is no ancestor of tuple p; their number if none."""
     for j in range(low.shape[2]):
         if (
@@ -24,21 +24,21 @@ def _misfit(low, high, p, q):
 
 
 @loop_with_arrays
-def _admits(rows, low, p, q):
+def _is_admitting(rows, low, p, q):
     """Whether the row of tuple q has an entry at every node of tuple p; yes without rows."""
     ends, columns, first = rows
     if ends.shape[1] == 0:
         return True
     for j in range(low.shape[2]):
-        wanted = first[j] + low[0, p, j]
+        column = first[j] + low[0, p, j]
         start, end = ends[0, q], ends[1, q]
         while start < end:  # the columns of a row rise
             middle = (start + end) // 2
-            if columns[middle] < wanted:
+            if columns[middle] < column:
                 start = middle + 1
             else:
                 end = middle
-        if start == ends[1, q] or columns[start] != wanted:
+        if start == ends[1, q] or columns[start] != column:
             return False
     return True
 
@@ -58,35 +58,35 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     """
     low_start, low_value, low_count = of_low
     high_start, high_value, high_count = of_high
-    known, published, m = low.shape[1], high.shape[1], low.shape[2]
-    records = np.zeros(known, dtype=np.int64)
-    different = np.zeros(known, dtype=np.int64)
-    highest = np.zeros(known, dtype=np.int64)
-    ties = np.zeros(known, dtype=np.int64)
-    hits = np.zeros(known, dtype=np.int64)
-    seen = np.zeros(n_values, dtype=np.int64)
+    n_known, n_published, m = low.shape[1], high.shape[1], low.shape[2]
+    records = np.zeros(n_known, dtype=np.int64)
+    different = np.zeros(n_known, dtype=np.int64)
+    highest = np.zeros(n_known, dtype=np.int64)
+    ties = np.zeros(n_known, dtype=np.int64)
+    hits = np.zeros(n_known, dtype=np.int64)
+    tally = np.zeros(n_values, dtype=np.int64)
     touched = np.empty(n_values, dtype=np.int64)
-    for p in range(known):
+    for p in range(n_known):
         n_touched = 0
         q = 0
-        while q < published:
-            j = _misfit(low, high, p, q)
+        while q < n_published:
+            j = _find_misfit(low, high, p, q)
             if j < m:
                 q = following[q, j]
                 continue
-            if _admits(rows, low, p, q):
+            if _is_admitting(rows, low, p, q):
                 records[p] += sizes[q]
                 for entry in range(high_start[q], high_start[q + 1]):
                     value = high_value[entry]
-                    if seen[value] == 0:
+                    if tally[value] == 0:
                         touched[n_touched] = value
                         n_touched += 1
-                    seen[value] += high_count[entry]
+                    tally[value] += high_count[entry]
             q += 1
         different[p] = n_touched
         most = 0
         for place in range(n_touched):
-            count = seen[touched[place]]
+            count = tally[touched[place]]
             if count > most:
                 most, ties[p] = count, 1
             elif count == most:
@@ -94,10 +94,10 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
         highest[p] = most
         if most:
             for entry in range(low_start[p], low_start[p + 1]):
-                if seen[low_value[entry]] == most:
+                if tally[low_value[entry]] == most:
                     hits[p] += low_count[entry]
         for place in range(n_touched):
-            seen[touched[place]] = 0
+            tally[touched[place]] = 0
     return records, different, highest, ties, hits
 
 
@@ -105,14 +105,14 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
 def below(low, high, following, counts):
     """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
     m = low.shape[2]
-    found = np.zeros(high.shape[1], dtype=np.int64)
+    records = np.zeros(high.shape[1], dtype=np.int64)
     for p in range(low.shape[1]):
         q = 0
         while q < high.shape[1]:
-            j = _misfit(low, high, p, q)
+            j = _find_misfit(low, high, p, q)
             if j < m:
                 q = following[q, j]
                 continue
-            found[q] += counts[p]
+            records[q] += counts[p]
             q += 1
-    return found
+    return records

@@ -38,26 +38,26 @@ def group_some(run, k, work):
     while state[RECORDS] > 0 and work > 0:
         work -= 3 * state[LIVE]
         if state[RECORDS] >= 3 * k:
-            last = _around(run, k, _farthest_from_mean(run))
+            last = _group_around(run, k, _find_farthest_from_mean(run))
             # The second group would leave too few records if the first took very many.
             if last >= 0 and run.group[last] == NOWHERE and state[RECORDS] >= 2 * k:
-                _around(run, k, last)
+                _group_around(run, k, last)
         elif state[RECORDS] >= 2 * k:
-            _around(run, k, _farthest_from_mean(run))
+            _group_around(run, k, _find_farthest_from_mean(run))
         elif state[RECORDS] >= k:
             for i in range(state[LIVE]):
-                _join(run, run.live[i], state[GROUPS])
+                _join_group(run, run.live[i], state[GROUPS])
             state[GROUPS] += 1
-            _close(run)
+            _drop_grouped(run)
         else:
-            _spread(run)
+            _spread_rest(run)
     return state[RECORDS] == 0
 
 
 @loop
-def _farthest_from_mean(run):
+def _find_farthest_from_mean(run):
     """The class farthest from the mean of all records in no group; the first of equal ones."""
-    records, best, found = run.state[RECORDS], -1.0, np.int64(-1)
+    records, best, farthest = run.state[RECORDS], -1.0, np.int64(-1)
     for i in range(run.state[LIVE]):
         c = run.live[i]
         far = 0.0
@@ -65,16 +65,16 @@ def _farthest_from_mean(run):
             part = float(records * run.values[c, j] - run.sums[j])
             far += part * part * run.weights[j]
         if far > best:
-            best, found = far, c
-    return found
+            best, farthest = far, c
+    return farthest
 
 
 @loop
-def _around(run, k, centre):
+def _group_around(run, k, centre):
     """Group a class with its nearest up to k records; the farthest from the centre, or -1."""
     need = k - run.counts[centre]
     held, size = 0, 0
-    best, found = -1.0, np.int64(-1)
+    best, farthest = -1.0, np.int64(-1)
     for i in range(run.state[LIVE]):
         c = run.live[i]
         if c == centre:
@@ -84,26 +84,26 @@ def _around(run, k, centre):
             part = float(run.values[c, j] - run.values[centre, j])
             far += part * part * run.weights[j]
         if far > best:
-            best, found = far, c
+            best, farthest = far, c
         # The heap holds the nearest so far, its top the farthest of them. Classes come in rising
         # order, so one that is as far as the top comes after it.
         if held < need or (size > 0 and far < run.distance[0]):
-            size = _push(run.distance, run.nearest, size, far, c)
+            size = _push_class(run.distance, run.nearest, size, far, c)
             held += run.counts[c]
             while held - run.counts[run.nearest[0]] >= need:
                 held -= run.counts[run.nearest[0]]
-                size = _pop(run.distance, run.nearest, size)
+                size = _pop_top(run.distance, run.nearest, size)
     group = run.state[GROUPS]
-    _join(run, centre, group)
+    _join_group(run, centre, group)
     for spot in range(size):
-        _join(run, run.nearest[spot], group)
+        _join_group(run, run.nearest[spot], group)
     run.state[GROUPS] += 1
-    _close(run)
-    return found
+    _drop_grouped(run)
+    return farthest
 
 
 @loop
-def _join(run, c, group):
+def _join_group(run, c, group):
     run.group[c] = group
     run.group_counts[group] += run.counts[c]
     for j in range(len(run.weights)):
@@ -111,22 +111,22 @@ def _join(run, c, group):
 
 
 @loop
-def _close(run):
-    kept = 0
+def _drop_grouped(run):
+    n_kept = 0
     for i in range(run.state[LIVE]):
         c = run.live[i]
         if run.group[c] == NOWHERE:
-            run.live[kept] = c
-            kept += 1
+            run.live[n_kept] = c
+            n_kept += 1
         else:
             run.state[RECORDS] -= run.counts[c]
             for j in range(len(run.weights)):
                 run.sums[j] -= run.counts[c] * run.values[c, j]
-    run.state[LIVE] = kept
+    run.state[LIVE] = n_kept
 
 
 @loop
-def _spread(run):
+def _spread_rest(run):
     """Put every class that is left into the group whose mean, as it was, is nearest."""
     groups = run.state[GROUPS]
     chosen = run.nearest
@@ -142,48 +142,46 @@ def _spread(run):
             if far < best:
                 best, chosen[i] = far, g
     for i in range(run.state[LIVE]):
-        _join(run, run.live[i], chosen[i])
-    _close(run)
+        _join_group(run, run.live[i], chosen[i])
+    _drop_grouped(run)
 
 
 @loop
-def _later(distance, nearest, one, other):
+def _is_later(distance, nearest, a, b):
     """Whether an entry of the heap comes after another, by distance, then by class."""
-    return distance[one] > distance[other] or (
-        distance[one] == distance[other] and nearest[one] > nearest[other]
-    )
+    return distance[a] > distance[b] or (distance[a] == distance[b] and nearest[a] > nearest[b])
 
 
 @loop
-def _swap(distance, nearest, one, other):
-    distance[one], distance[other] = distance[other], distance[one]
-    nearest[one], nearest[other] = nearest[other], nearest[one]
+def _swap_entries(distance, nearest, a, b):
+    distance[a], distance[b] = distance[b], distance[a]
+    nearest[a], nearest[b] = nearest[b], nearest[a]
 
 
 @loop
-def _push(distance, nearest, size, far, c):
+def _push_class(distance, nearest, size, far, c):
     """Add a class to the heap; the new size."""
     distance[size], nearest[size] = far, c
     spot = size
-    while spot > 0 and _later(distance, nearest, spot, (spot - 1) // 2):
-        _swap(distance, nearest, spot, (spot - 1) // 2)
+    while spot > 0 and _is_later(distance, nearest, spot, (spot - 1) // 2):
+        _swap_entries(distance, nearest, spot, (spot - 1) // 2)
         spot = (spot - 1) // 2
     return size + 1
 
 
 @loop
-def _pop(distance, nearest, size):
+def _pop_top(distance, nearest, size):
     """Take the top off the heap; the new size."""
     size -= 1
-    _swap(distance, nearest, 0, size)
+    _swap_entries(distance, nearest, 0, size)
     spot = 0
     while True:
         child = 2 * spot + 1
         if child >= size:
             return size
-        if child + 1 < size and _later(distance, nearest, child + 1, child):
+        if child + 1 < size and _is_later(distance, nearest, child + 1, child):
             child += 1
-        if not _later(distance, nearest, child, spot):
+        if not _is_later(distance, nearest, child, spot):
             return size
-        _swap(distance, nearest, spot, child)
+        _swap_entries(distance, nearest, spot, child)
         spot = child

@@ -20,18 +20,18 @@ from kanon.kernels.prefix_tree import add_class, find_class, let_live, remove_cl
 
 
 @loop
-def _let_go(work, view, gone):
-    remove_class(work, gone)
+def _remove_live(work, view, c):
+    remove_class(work, c)
     if view is not None:
-        miss(view, work, gone)
+        miss(view, work, c)
 
 
 @kernel(seconds=2, without=1)
 def let_live_first(work, rules, view, planted):
-    for each in planted:
-        let_live(work, rules, each)
+    for c in planted:
+        let_live(work, rules, c)
         if view is not None:
-            see(view, work, each)
+            see(view, work, c)
 
 
 @kernel(seconds=22, without=2)
@@ -39,37 +39,37 @@ def merge_chosen(work, rules, view, chosen):
     """Merge one class with its partner, whatever its size. Returns the class that is made."""
     nodes, counts, state = work.nodes, work.counts, work.state
     merge = state[MERGES]
-    made = nodes.shape[0] // 2 + merge
-    _let_go(work, view, chosen)
+    merged = nodes.shape[0] // 2 + merge
+    _remove_live(work, view, chosen)
     own = least = np.int64(1)
     if rules.weighted:
         own = counts[chosen]
         least = own if rules.least < 0 else rules.least
     root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
     other = partner(work, rules, view, root, chosen, own, least)
-    _let_go(work, view, other)
+    _remove_live(work, view, other)
     for j in range(nodes.shape[1]):
-        nodes[made, j] = lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
-    work.ranks[made] = tuple_hash(nodes[made], rules.seed) if rules.seed >= 0 else np.uint64(0)
-    counts[made] = counts[chosen] + counts[other]
-    third = find_class(work, SEARCHED, nodes[made], rules.order)
+        nodes[merged, j] = lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
+    work.ranks[merged] = tuple_hash(nodes[merged], rules.seed) if rules.seed >= 0 else np.uint64(0)
+    counts[merged] = counts[chosen] + counts[other]
+    third = find_class(work, SEARCHED, nodes[merged], rules.order)
     if third < 0:
-        third = find_class(work, ASIDE, nodes[made], rules.order)
+        third = find_class(work, ASIDE, nodes[merged], rules.order)
     if third >= 0:
-        counts[made] += counts[third]
-        _let_go(work, view, third)
+        counts[merged] += counts[third]
+        _remove_live(work, view, third)
     work.parts[merge, 0] = chosen
     work.parts[merge, 1] = other
     work.parts[merge, 2] = third
     work.smallest[merge] = counts[chosen]
     if view is not None:
         parts, at = work.parts[merge], work.path[3]
-        join_histograms(view.histograms, work.alive, parts, made, view.state, at)
-    add_class(work, rules, made)
+        join_histograms(view.histograms, work.alive, parts, merged, view.state, at)
+    add_class(work, rules, merged)
     if view is not None:
-        see(view, work, made)
+        see(view, work, merged)
     state[MERGES] += 1
-    return made
+    return merged
 
 
 @kernel(seconds=25, without=2)
@@ -96,7 +96,7 @@ def joining_costs(
     count: int,
     parents: np.ndarray,
     depths: np.ndarray,
-    joined: np.ndarray,
+    meeting_nodes: np.ndarray,
     costs: np.ndarray,
 ) -> None:
     """Fill ``costs``, of merging each class with one tuple, and ``joined``, where both meet."""
@@ -104,7 +104,7 @@ def joining_costs(
         cost = 0
         for j in range(nodes.shape[1]):
             high = lca(parents[j], tuple_[j], nodes[i, j])
-            joined[i, j] = high
+            meeting_nodes[i, j] = high
             cost += (depths[j, tuple_[j]] - depths[j, high]) * count
             cost += (depths[j, nodes[i, j]] - depths[j, high]) * counts[i]
         costs[i] = cost

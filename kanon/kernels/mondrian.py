@@ -37,7 +37,7 @@ class MondrianInput(NamedTuple):
 
 
 @kernel(seconds=5, arrays=True)
-def propose(values, k, relaxed, dimension, order, regions, part, told):
+def propose(values, k, relaxed, dimension, order, regions, part, proposals):
     """The next cut of each of some regions after which every part holds k records.
 
     Quasi-identifiers are tried in the order of ``dimension``: :data:`WIDEST` or
@@ -63,11 +63,11 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
     child_of = np.empty(size, dtype=np.int64)
     for region in range(len(regions)):
         start, stop, passed = regions[region]
-        told[region, CANDIDATE] = NONE
+        proposals[region, CANDIDATE] = NONE
         total = 0
         for i in range(start, stop):
             total += values.counts[order[i]]
-        told[region, RECORDS] = total
+        proposals[region, RECORDS] = total
         if total < 2 * k or stop - start < 2:
             continue
         low[:], high[:] = np.inf, -np.inf
@@ -81,13 +81,15 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
                 if dimension == WIDEST:
                     worth[j] = (high[j] - low[j]) / values.spans[j]
                 elif dimension == MOST_DISTINCT:
-                    worth[j] = _distinct(values.nodes, j, order, start, stop, held)
+                    worth[j] = _count_distinct(values.nodes, j, order, start, stop, held)
                 else:
-                    _, parts = _cut(
+                    _, parts = _find_cut(
                         values, k, relaxed, 0, j, total, order, start, stop, part, held, child_of,
-                        told[region],
+                        proposals[region],
                     )  # fmt: skip
-                    worth[j] = total - _largest(values.counts, order, start, stop, part, parts)
+                    worth[j] = total - _find_largest_part(
+                        values.counts, order, start, stop, part, parts
+                    )
             spot = j
             while spot > 0 and worth[by_worth[spot - 1]] < worth[j]:
                 by_worth[spot] = by_worth[spot - 1]
@@ -98,31 +100,31 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
             if worth[j] == 0.0:
                 break
             skip = max(0, passed - turn * _CUTS)
-            cut, parts = _cut(
+            cut, parts = _find_cut(
                 values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of,
-                told[region],
+                proposals[region],
             )  # fmt: skip
             if parts:
-                told[region, CANDIDATE] = turn * _CUTS + cut
-                told[region, PARTS] = parts
-                told[region, ATTRIBUTE] = j
+                proposals[region, CANDIDATE] = turn * _CUTS + cut
+                proposals[region, PARTS] = parts
+                proposals[region, ATTRIBUTE] = j
                 break
 
 
 @loop_with_arrays
-def _distinct(nodes, j, order, start, stop, held):
-    found = 0
+def _count_distinct(nodes, j, order, start, stop, held):
+    count = 0
     for i in range(start, stop):
         node = nodes[order[i], j]
-        found += held[node] == 0
+        count += held[node] == 0
         held[node] = 1
     for i in range(start, stop):
         held[nodes[order[i], j]] = 0
-    return found
+    return count
 
 
 @loop_with_arrays
-def _largest(counts, order, start, stop, part, parts):
+def _find_largest_part(counts, order, start, stop, part, parts):
     """The records of the largest part of a region; all of them where it has no parts."""
     sizes = np.zeros(max(parts, 1), dtype=np.int64)
     for i in range(start, stop):
@@ -131,17 +133,21 @@ def _largest(counts, order, start, stop, part, parts):
 
 
 @loop_with_arrays
-def _cut(values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of, told):
+def _find_cut(
+    values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of, proposal
+):
     """The first cut on a quasi-identifier that k allows after ``skip`` others: which, its parts."""
     if not values.by_children[j]:
-        return _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told)
+        return _cut_at_median(
+            values, k, relaxed, skip, j, total, order, start, stop, part, proposal
+        )
     if skip:
         return 0, 0
-    return 0, _by_children(values, k, j, order, start, stop, part, held, child_of, told)
+    return 0, _cut_by_children(values, k, j, order, start, stop, part, held, child_of, proposal)
 
 
 @loop_with_arrays
-def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told):
+def _cut_at_median(values, k, relaxed, skip, j, total, order, start, stop, part, proposal):
     """A cut in two at the median: which of the candidates, and 2; or 0, 0 if none is allowed."""
     size = stop - start
     places, counts = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
@@ -156,12 +162,12 @@ def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, tol
             below, median = upto, places[i]
         upto += counts[i]
     for cut in range(skip, _CUTS):
-        taken = size  # so many of the classes at the median, in their order, go to the first part
+        n_taken = size  # so many of the classes at the median, in their order, go to the first part
         first = upto
         if relaxed and cut == 0:
-            taken, first = _most_equal(places, counts, median, below, total)
+            n_taken, first = _choose_most_equal(places, counts, median, below, total)
         elif cut == (2 if relaxed else 1):
-            taken, first = 0, below
+            n_taken, first = 0, below
         elif cut == 2:
             break
         if first < k or total - first < k:
@@ -169,33 +175,33 @@ def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, tol
         largest = np.int64(-1)
         for i in range(size):
             goes = places[i] < median
-            if places[i] == median and taken > 0:
+            if places[i] == median and n_taken > 0:
                 goes = True
-                taken -= 1
+                n_taken -= 1
             part[start + i] = 0 if goes else 1
             if goes and places[i] >= largest:
                 node = values.nodes[order[start + i], j]
-                if places[i] > largest or node < told[VALUE]:
-                    largest, told[VALUE] = places[i], node
+                if places[i] > largest or node < proposal[VALUE]:
+                    largest, proposal[VALUE] = places[i], node
         return cut, 2
     return 0, 0
 
 
 @loop_with_arrays
-def _most_equal(places, counts, median, below, total):
-    best, first, taken = abs(2 * below - total), below, 0
-    upto, seen = below, 0
+def _choose_most_equal(places, counts, median, below, total):
+    best, first, n_taken = abs(2 * below - total), below, 0
+    upto, n_seen = below, 0
     for i in range(len(places)):
         if places[i] == median:
             upto += counts[i]
-            seen += 1
+            n_seen += 1
             if abs(2 * upto - total) <= best:
-                best, first, taken = abs(2 * upto - total), upto, seen
-    return taken, first
+                best, first, n_taken = abs(2 * upto - total), upto, n_seen
+    return n_taken, first
 
 
 @loop_with_arrays
-def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
+def _cut_by_children(values, k, j, order, start, stop, part, held, child_of, proposal):
     """A cut on the children of the lowest common ancestor: how many parts; 0 if not allowed."""
     parents = values.parents[j]
     above = values.nodes[order[start], j]
@@ -229,7 +235,7 @@ def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
             part[i] = held[part[i]]
     for spot in range(parts):
         held[child_of[spot]] = 0
-    told[VALUE] = above
+    proposal[VALUE] = above
     return parts if allowed else 0
 
 
@@ -256,11 +262,11 @@ def divide(order, part, regions, parts, ends):
 @kernel(seconds=1, arrays=True)
 def common_ancestors(parents, nodes, starts):
     """The lowest common ancestor of each of several groups of nodes, which begin at ``starts``."""
-    found = np.empty(len(starts), dtype=np.int64)
+    ancestors = np.empty(len(starts), dtype=np.int64)
     for group in range(len(starts)):
         stop = starts[group + 1] if group + 1 < len(starts) else len(nodes)
         above = nodes[starts[group]]
         for i in range(starts[group] + 1, stop):
             above = lca(parents, above, nodes[i])
-        found[group] = above
-    return found
+        ancestors[group] = above
+    return ancestors

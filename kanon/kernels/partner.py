@@ -29,7 +29,7 @@ from kanon.kernels.worst_classes import find_ends
 
 
 @loop
-def _first_near(view, work, rules, chosen, own, most):
+def _choose_near(view, work, rules, chosen, own, most):
     by_cost = rules.by == LEAST_BAD_THEN_CHEAPEST
     best, least = -1, np.int64(0)
     for place in range(view.state[NEAR]):
@@ -47,7 +47,7 @@ def _first_near(view, work, rules, chosen, own, most):
 
 
 @loop
-def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
+def _find_partner_by_product(work, rules, view, root, chosen, own, least, slack):
     view.state[NEAR] = 0
     if view.whole:
         bar = factor_of(view.at, view.ends_bad[0])
@@ -66,18 +66,18 @@ def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
     most = least_noted(view) * (1 + TOLERANCE)
     if rules.digits.of.shape[2] == 0:
         most += 2.0 * rules.digits.slack
-    return _first_near(view, work, rules, chosen, own, most)
+    return _choose_near(view, work, rules, chosen, own, most)
 
 
 @loop
-def _partner_by_badness(work, rules, view, root, chosen, own, least, slack):
+def _find_partner_by_badness(work, rules, view, root, chosen, own, least, slack):
     by = rules.by
     if view.whole:
         bar = view.ends_bad[0]
-        helped = note_helpers(view, work, rules, chosen, slack)
-        if helped < bar - slack:
-            return _first_near(view, work, rules, chosen, own, helped + slack)
-        bar = min(bar, helped) + slack
+        best_helped = note_helpers(view, work, rules, chosen, slack)
+        if best_helped < bar - slack:
+            return _choose_near(view, work, rules, chosen, own, best_helped + slack)
+        bar = min(bar, best_helped) + slack
         view.state[NEAR] = 0
         if by == LEAST_BAD_THEN_CHEAPEST:
             best = search(work, rules, view, root, chosen, own, least, by, bar)
@@ -89,11 +89,11 @@ def _partner_by_badness(work, rules, view, root, chosen, own, least, slack):
     else:
         mark_thirds(view, work, rules, chosen)
         lowest = note_least_bad(view, work, rules, chosen, slack)
-    return _first_near(view, work, rules, chosen, own, lowest + slack)
+    return _choose_near(view, work, rules, chosen, own, lowest + slack)
 
 
 @loop
-def _partner_by_cost(work, rules, view, root, chosen, own, least, slack):
+def _find_partner_by_cost(work, rules, view, root, chosen, own, least, slack):
     """The class of least cost; of several, the one whose merge is least bad."""
     view.state[NEAR] = 0
     search(work, rules, view, root, chosen, own, least, rules.by, 0.0)
@@ -103,7 +103,7 @@ def _partner_by_cost(work, rules, view, root, chosen, own, least, slack):
         bad = badness(view, work, rules, chosen, view.near[place])
         view.near_value[place] = bad
     most = least_noted(view) + slack
-    return _first_near(view, work, rules, chosen, own, most)
+    return _choose_near(view, work, rules, chosen, own, most)
 
 
 @loop
@@ -116,10 +116,10 @@ def partner(work, rules, view, root, chosen, own, least):
     if view.whole:
         find_ends(view)
     if by == CHEAPEST_THEN_LEAST_BAD:
-        best = _partner_by_cost(work, rules, view, root, chosen, own, least, slack)
+        best = _find_partner_by_cost(work, rules, view, root, chosen, own, least, slack)
     elif by == LEAST_PRODUCT:
-        best = _partner_by_product(work, rules, view, root, chosen, own, least, slack)
+        best = _find_partner_by_product(work, rules, view, root, chosen, own, least, slack)
     else:
-        best = _partner_by_badness(work, rules, view, root, chosen, own, least, slack)
+        best = _find_partner_by_badness(work, rules, view, root, chosen, own, least, slack)
     mark_counts(view, chosen, LESS)
     return best

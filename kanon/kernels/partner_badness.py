@@ -32,7 +32,7 @@ from kanon.kernels.third_classes import mark_meeting
 
 
 @loop
-def _note_if_helping(view, work, chosen, candidate, third, slack):
+def _note_helper(view, work, chosen, candidate, third, slack):
     stamp = work.state[MERGES] + 1
     left = worst_left(view, candidate, third)
     if not left < view.ends_bad[0] - slack:
@@ -60,13 +60,13 @@ def note_helpers(view, work, rules, chosen, slack):
         mark_meeting(view, work, rules, chosen, worst)
         for place in range(state[MARKED]):
             candidate = view.marked[place]
-            bad = _note_if_helping(view, work, chosen, candidate, worst, slack)
+            bad = _note_helper(view, work, chosen, candidate, worst, slack)
             least = min(least, bad)
     for end in range(2):
         candidate = ends[end]
         if candidate >= 0 and view.stamp[candidate] != work.state[MERGES] + 1:
             third = third_class(view, work, rules, chosen, candidate)
-            bad = _note_if_helping(view, work, chosen, candidate, third, slack)
+            bad = _note_helper(view, work, chosen, candidate, third, slack)
             least = min(least, bad)
     return least
 
@@ -106,7 +106,7 @@ def unmarked(view, candidate, stamp):
 
 
 @loop
-def _marked_bad(view, work, chosen, candidate):
+def _measure_marked(view, work, chosen, candidate):
     groups, third = view.groups, view.third[candidate]
     group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
     if groups.met[group] != met:
@@ -128,12 +128,12 @@ def note_least_bad(view, work, rules, chosen, slack):
     state[NEAR] = 0
     for place in range(state[MARKED]):
         candidate = view.marked[place]
-        found = _marked_bad(view, work, chosen, candidate)
-        if found < best - slack:
+        bad = _measure_marked(view, work, chosen, candidate)
+        if bad < best - slack:
             state[NEAR] = 0
-        best = min(best, found)
-        if found <= best + slack:
-            note(view, candidate, found)
+        best = min(best, bad)
+        if bad <= best + slack:
+            note(view, candidate, bad)
     noted = 0
     for place in range(state[GROUPS]):
         if bounds[place] > best + slack:
@@ -142,15 +142,15 @@ def note_least_bad(view, work, rules, chosen, slack):
         candidate = unmarked(view, groups.head[group], stamp)
         if candidate < 0:
             continue
-        found = bad_of_two(
+        bad = bad_of_two(
             at, logs, records, total, start, length, value, tally, marks,
             chosen, candidate, size + counts[candidate], mass + masses[candidate],
         )  # fmt: skip
-        if found < best - slack:
+        if bad < best - slack:
             noted = 0
-        best = min(best, found)
-        if found <= best + slack:
-            alike[noted], alike_value[noted] = group, found
+        best = min(best, bad)
+        if bad <= best + slack:
+            alike[noted], alike_value[noted] = group, bad
             noted += 1
     for place in range(noted):
         candidate = unmarked(view, groups.head[alike[place]], stamp)
@@ -169,12 +169,12 @@ def note_least_bad_table(view, work, rules, chosen, slack):
     for place in range(state[GROUPS]):
         candidate = groups.head[groups.live[place]]
         while candidate >= 0:
-            found = badness(view, work, rules, chosen, candidate)
-            if found < best - slack:
+            bad = badness(view, work, rules, chosen, candidate)
+            if bad < best - slack:
                 state[NEAR] = 0
-            best = min(best, found)
-            if found <= best + slack:
-                note(view, candidate, found)
+            best = min(best, bad)
+            if bad <= best + slack:
+                note(view, candidate, bad)
             candidate = groups.following[candidate]
     return best
 
@@ -184,19 +184,19 @@ def first_no_worse(view, work, rules, chosen, bar):
     """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
     first, size = view.first, view.state[FIRST]
     plain = changes_nothing(view, chosen, np.int64(LEAST_BAD), bar)
-    passed = 0  # those that are too bad, kept aside
-    found = -1
+    n_passed = 0  # those that are too bad, kept aside
+    first_found = -1
     while True:
         candidate, size = pop(work, first, size, True)
         if candidate < 0:
             break
-        view.near[passed] = candidate
-        passed += 1
+        view.near[n_passed] = candidate
+        n_passed += 1
         if plain or no_worse(view, work, rules, chosen, candidate, bar):
-            found = candidate
+            first_found = candidate
             break
-    for place in range(passed):
+    for place in range(n_passed):
         push(work, first, size, view.near[place], True)
         size += 1
     view.state[FIRST] = size
-    return found
+    return first_found

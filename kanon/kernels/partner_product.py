@@ -28,10 +28,10 @@ asked."""
 @loop
 def _note_product(view, work, rules, chosen, candidate, own, product):
     cost = merge_cost(work, rules, chosen, candidate, own)
-    found = cost * factor_of(view.at, badness(view, work, rules, chosen, candidate))
-    if near_product(found, product, rules.digits.slack):
-        note(view, candidate, found)
-    return min(product, found)
+    candidate_product = cost * factor_of(view.at, badness(view, work, rules, chosen, candidate))
+    if near_product(candidate_product, product, rules.digits.slack):
+        note(view, candidate, candidate_product)
+    return min(product, candidate_product)
 
 
 @loop
@@ -72,10 +72,10 @@ def note_low_products(view, work, rules, root, chosen, own, least):
                         at, logs, records, total, start, length, value, tally, marks,
                         chosen, candidate, size + counts[candidate], mass + masses[candidate],
                     )  # fmt: skip
-                found = cost * factor_of(at, bad)
-                if near_product(found, product, rules.digits.slack):
-                    note(view, candidate, found)
-                    product = min(product, found)
+                candidate_product = cost * factor_of(at, bad)
+                if near_product(candidate_product, product, rules.digits.slack):
+                    note(view, candidate, candidate_product)
+                    product = min(product, candidate_product)
                 most = most_for(product, factor_of(at, bad), rules.digits.slack)
             candidate = unmarked(view, groups.following[candidate], stamp)
     third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
@@ -98,10 +98,10 @@ def note_low_products(view, work, rules, root, chosen, own, least):
         cost = cost_up_to(work, rules, chosen, candidate, own, least, most)
         if cost > most:
             continue
-        found = cost * factor_of(at, merged_bad(view, work, chosen, candidate, third))
-        if near_product(found, product, rules.digits.slack):
-            note(view, candidate, found)
-            product = min(product, found)
+        candidate_product = cost * factor_of(at, merged_bad(view, work, chosen, candidate, third))
+        if near_product(candidate_product, product, rules.digits.slack):
+            note(view, candidate, candidate_product)
+            product = min(product, candidate_product)
     return factor_of(at, bar)
 
 

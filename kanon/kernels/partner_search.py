@@ -33,12 +33,12 @@ from kanon.kernels.prefetching import prefetch
 
 
 @loop
-def _times(size, weight):
+def _multiply_capped(size, weight):
     return size * weight if weight < NONE else np.int64(NONE)
 
 
 @loop
-def _nearer(limit, cost):
+def _lower_limit(limit, cost):
     return np.int64(cost) if cost < limit else limit
 
 
@@ -88,12 +88,12 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
         if by == LEAST_PRODUCT:
             for place in range(view.state[NEAR]):
                 product = min(product, view.near_value[place])
-            limit = _nearer(limit, most_for(product, bar, slack))
+            limit = _lower_limit(limit, most_for(product, bar, slack))
     other = work.path[0]  # per depth the least that another value adds
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
-        other[d] = _times(least, rules.nearest[j, mine])
+        other[d] = _multiply_capped(least, rules.nearest[j, mine])
         if parents[j, mine] >= 0:
             other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
     bound, down, branch, level = work.branches
@@ -164,7 +164,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                 limit = min(limit, cost + slack)
             note(view, candidate, 0.0)
         elif stamps[candidate] != stamp:  # else it was noted before
-            found = cost * bar
+            candidate_product = cost * bar
             if not plain:
                 if not whole:
                     # Its product is at least cost times the bound on its factor.
@@ -180,12 +180,12 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                     )  # fmt: skip
                 else:
                     bad = badness(view, work, rules, chosen, candidate)
-                found = cost * factor_of(at, bad)
-            if near_product(found, product, slack):
-                note(view, candidate, found)
-            if found < product:
-                product = found
-                limit = _nearer(np.int64(2**63 - 1), most_for(product, bar, slack))
+                candidate_product = cost * factor_of(at, bad)
+            if near_product(candidate_product, product, slack):
+                note(view, candidate, candidate_product)
+            if candidate_product < product:
+                product = candidate_product
+                limit = _lower_limit(np.int64(2**63 - 1), most_for(product, bar, slack))
     return best
 
 

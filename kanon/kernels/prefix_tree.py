@@ -15,9 +15,9 @@ def child_with(tree, entry, value):
 
 
 @loop
-def stands_aside(work, rules, each):
+def stands_aside(work, rules, c):
     """Whether a class is among those that are not searched."""
-    return rules.first_below_k and work.counts[each] >= rules.k
+    return rules.first_below_k and work.counts[c] >= rules.k
 
 
 @loop
@@ -32,21 +32,21 @@ def find_class(work, root, tuple_, order):
 
 
 @kernel(seconds=1)
-def plant(work, rules, planted):
+def plant(work, rules, classes):
     """Make the tree anew of sorted classes, level by level: siblings are neighbours in memory."""
     tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
     tree.child[SEARCHED] = tree.child[ASIDE] = -1
     state[SPARE], state[USED] = 0, 2
-    for each in planted:
-        leaf[each] = ASIDE if stands_aside(work, rules, each) else SEARCHED
+    for c in classes:
+        leaf[c] = ASIDE if stands_aside(work, rules, c) else SEARCHED
     for j in rules.order:
         above, entry = -1, -1
-        for each in planted:
-            if leaf[each] != above or nodes[each, j] != tree.value[entry]:
-                before = entry if leaf[each] == above else -1
-                above, entry = leaf[each], state[USED]
+        for c in classes:
+            if leaf[c] != above or nodes[c, j] != tree.value[entry]:
+                before = entry if leaf[c] == above else -1
+                above, entry = leaf[c], state[USED]
                 state[USED] += 1
-                tree.value[entry] = nodes[each, j]
+                tree.value[entry] = nodes[c, j]
                 tree.above[entry] = above
                 tree.previous[entry] = before
                 tree.following[entry] = -1
@@ -54,13 +54,13 @@ def plant(work, rules, planted):
                     tree.child[above] = entry
                 else:
                     tree.following[before] = entry
-            leaf[each] = entry
-    for each in planted:
-        tree.child[leaf[each]] = each
+            leaf[c] = entry
+    for c in classes:
+        tree.child[leaf[c]] = c
 
 
 @loop
-def _insert(work, root, added, order):
+def _insert_class(work, root, added, order):
     tree, state = work.tree, work.state
     entry = root
     for j in order:
@@ -87,12 +87,12 @@ def _insert(work, root, added, order):
 
 
 @loop
-def remove_class(work, gone):
+def remove_class(work, c):
     """Take a class out of the tree, and every entry that then leads nowhere."""
     tree, state = work.tree, work.state
-    work.alive[gone] = False
+    work.alive[c] = False
     state[LIVE] -= 1
-    entry = work.leaf[gone]
+    entry = work.leaf[c]
     while entry > ASIDE:
         above = tree.above[entry]
         if tree.previous[entry] >= 0:
@@ -120,5 +120,5 @@ def let_live(work, rules, added):
 @loop
 def add_class(work, rules, added):
     aside = stands_aside(work, rules, added)
-    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
+    _insert_class(work, ASIDE if aside else SEARCHED, added, rules.order)
     let_live(work, rules, added)

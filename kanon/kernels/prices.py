@@ -4,7 +4,7 @@ from kanon.kernels.compilation import kernel, loop
 
 
 @loop
-def _largest_first(values, members, counts, size, wanted):
+def _put_largest_first(values, members, counts, size, n_records):
     """Put the members of the largest values first, as few as hold ``wanted`` records; how many."""
     low, high, before = 0, size, 0
     # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
@@ -26,19 +26,19 @@ def _largest_first(values, members, counts, size, wanted):
                 members[place], members[right] = members[right], members[place]
             else:
                 place += 1
-        if held >= wanted:
+        if held >= n_records:
             high = left
             continue
         for equal in range(left, right):
             held += counts[members[equal]]
-            if held >= wanted:
+            if held >= n_records:
                 return equal + 1
         low, before = right, held
     return high
 
 
 @kernel(seconds=1)
-def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth, used):
+def weigh(begin, members, kept, counts, gain, k, first, last, classes, values, worth, used):
     """What some groups are worth, and which records those use that are worth something.
 
     A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
@@ -48,35 +48,35 @@ def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth
     """
     for group in range(first, last):
         total = kept[group] * 0
-        held, rest, good = 0, 0, who.shape[0]
+        held, rest, good = 0, 0, classes.shape[0]
         for place in range(begin[group], begin[group + 1]):
-            each = members[place]
-            value = gain[each] + kept[group]
+            c = members[place]
+            value = gain[c] + kept[group]
             if value > 0:
-                total += counts[each] * value
-                held += counts[each]
+                total += counts[c] * value
+                held += counts[c]
                 good -= 1
-                who[good] = each
+                classes[good] = c
             else:
                 values[rest] = value
-                who[rest] = each
+                classes[rest] = c
                 rest += 1
-        taken, wanted = 0, k - held
+        n_taken, wanted = 0, k - held
         if total > 0 and wanted > 0:
-            taken = _largest_first(values, who, counts, rest, wanted)
-            for place in range(taken):
-                fill = min(wanted, counts[who[place]])
+            n_taken = _put_largest_first(values, classes, counts, rest, wanted)
+            for place in range(n_taken):
+                fill = min(wanted, counts[classes[place]])
                 total += fill * values[place]
                 wanted -= fill
         worth[group] = 0
         if total > 0 and wanted <= 0:
             worth[group] = total
-            for place in range(good, who.shape[0]):
-                used[who[place]] += counts[who[place]]
+            for place in range(good, classes.shape[0]):
+                used[classes[place]] += counts[classes[place]]
             wanted = k - held
-            for place in range(taken):
-                fill = min(wanted, counts[who[place]])
-                used[who[place]] += fill
+            for place in range(n_taken):
+                fill = min(wanted, counts[classes[place]])
+                used[classes[place]] += fill
                 wanted -= fill
 
 
@@ -100,7 +100,7 @@ def copied(begin, members, counts, chosen, to_begin, to_members):
 
 
 @kernel(seconds=1)
-def take(order, begin, members, kept, counts, gain, k, slack, who, values, into, taken):
+def take(order, begin, members, kept, counts, gain, k, slack, classes, values, into, is_used):
     """Let groups take classes that are in none, one group after the other.
 
     Each takes those that bring something, and if they are fewer than k records those that cost
@@ -111,34 +111,34 @@ def take(order, begin, members, kept, counts, gain, k, slack, who, values, into,
     for place in range(order.shape[0]):
         group = order[place]
         total = 0.0
-        held, rest, good = 0, 0, who.shape[0]
+        held, rest, good = 0, 0, classes.shape[0]
         for at in range(begin[group], begin[group + 1]):
-            each = members[at]
-            if into[each] >= 0:
+            c = members[at]
+            if into[c] >= 0:
                 continue
-            value = gain[each] + kept[group]
+            value = gain[c] + kept[group]
             if value > 0:
-                total += counts[each] * value
-                held += counts[each]
+                total += counts[c] * value
+                held += counts[c]
                 good -= 1
-                who[good] = each
+                classes[good] = c
             else:
                 values[rest] = value
-                who[rest] = each
+                classes[rest] = c
                 rest += 1
-        filled = 0
+        n_filled = 0
         if total > 0 and held < k:
-            filled = _largest_first(values, who, counts, rest, k - held)
-            for at in range(filled):
-                total += counts[who[at]] * values[at]
-                held += counts[who[at]]
+            n_filled = _put_largest_first(values, classes, counts, rest, k - held)
+            for at in range(n_filled):
+                total += counts[classes[at]] * values[at]
+                held += counts[classes[at]]
             total += slack * k
-        taken[place] = total > 0 and held >= k
-        if taken[place]:
-            for at in range(good, who.shape[0]):
-                into[who[at]] = group
-            for at in range(filled):
-                into[who[at]] = group
+        is_used[place] = total > 0 and held >= k
+        if is_used[place]:
+            for at in range(good, classes.shape[0]):
+                into[classes[at]] = group
+            for at in range(n_filled):
+                into[classes[at]] = group
 
 
 @kernel(seconds=1)

@@ -10,13 +10,13 @@ from kanon.kernels.compilation import kernel
 
 
 @kernel(seconds=1, arrays=True)
-def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarray) -> None:
+def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, spread_counts: np.ndarray) -> None:
     """Add to ``found`` at every leaf its part of the cells ``at`` each node above it."""
     for node in range(len(at)):
         if at[node]:
             part = at[node] / (last[node] - first[node])
             for leaf in range(first[node], last[node]):
-                found[leaf] += part
+                spread_counts[leaf] += part
 
 
 @kernel(seconds=1, arrays=True)
@@ -26,10 +26,10 @@ def answer(
     starts: np.ndarray,
     first: np.ndarray,
     last: np.ndarray,
-    asked: np.ndarray,
+    queried: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    found: np.ndarray,
+    estimates: np.ndarray,
 ) -> None:
     """Fill ``found`` with the estimated number of records that each query matches."""
     m, size = nodes.shape
@@ -50,11 +50,11 @@ def answer(
     most = 0
     for j in range(m):
         most = max(most, starts[j + 1] - starts[j])
-    parts = np.zeros((asked.shape[1], most))
-    for q in range(len(asked)):
+    parts = np.zeros((queried.shape[1], most))
+    for q in range(len(queried)):
         least, fewest = 0, size + 1
-        for slot in range(asked.shape[1]):
-            j = asked[q, slot]
+        for slot in range(queried.shape[1]):
+            j = queried[q, slot]
             if j < 0:
                 continue
             there, before = 0, 0
@@ -69,16 +69,16 @@ def answer(
             if there < fewest:
                 least, fewest = slot, there
         # Only the classes that can match by the attribute that leaves fewest are looked at.
-        total, j, before = 0.0, asked[q, least], 0
+        total, j, before = 0.0, queried[q, least], 0
         for node in range(starts[j + 1] - starts[j]):
             end = ends[starts[j] + node]
             if parts[least, node] > 0.0:
                 for place in range(before, end):
                     c = by_node[j, place]
                     matching = counts[c] * parts[least, node]
-                    for slot in range(asked.shape[1]):
-                        if slot != least and asked[q, slot] >= 0:
-                            matching *= parts[slot, nodes[asked[q, slot], c]]
+                    for slot in range(queried.shape[1]):
+                        if slot != least and queried[q, slot] >= 0:
+                            matching *= parts[slot, nodes[queried[q, slot], c]]
                     total += matching
             before = end
-        found[q] = total
+        estimates[q] = total

@@ -6,9 +6,9 @@ from kanon.kernels.compilation import loop
 
 
 @loop
-def rate(worst, each, bad):
+def rate(worst, c, bad):
     """Let a class count, or with minus infinity no longer, when the worst is looked for."""
-    place = len(worst) // 2 + each
+    place = len(worst) // 2 + c
     worst[place] = bad
     place >>= 1
     while place:

@@ -43,96 +43,98 @@ class _Clustering:
 
     @property
     def left(self) -> list[int]:
-        taken = {each for cluster in self.clusters for each in cluster}
-        return [each for each in range(len(self.table.nodes)) if each not in taken]
+        clustered = {c for cluster in self.clusters for c in cluster}
+        return [c for c in range(len(self.table.nodes)) if c not in clustered]
 
     def step(
         self, kind: Kind, cluster: int, members: Iterable[int], options: Iterable[Option] = (),
         other: int = -1,
     ) -> ClusterStep:  # fmt: skip
-        now = tuple(map(tuple, self.clusters))
-        return ClusterStep(kind, cluster, tuple(members), tuple(options), other, now)
+        clusters = tuple(map(tuple, self.clusters))
+        return ClusterStep(kind, cluster, tuple(members), tuple(options), other, clusters)
 
     def options(
         self, pairs: Iterable[tuple[int, Sequence[int], Sequence[int]]], sign: int = 1,
         by_record: bool = False,
     ) -> list[Option]:  # fmt: skip
-        found = []
-        for number, one, other in pairs:
-            pair = self.table.group(one), self.table.group(other)
+        options = []
+        for number, cluster, other in pairs:
+            pair = self.table.group(cluster), self.table.group(other)
             cost = self.table.merge_cost(*pair, by_record)
-            found.append(Option(number, pair, cost, (sign * cost, number)))
-        return found
+            options.append(Option(number, pair, cost, (sign * cost, number)))
+        return options
 
-    def join(self, kind: Kind, each: int, open_to: Iterable[int]) -> ClusterStep:
-        options = self.options((number, self.clusters[number], [each]) for number in open_to)
-        best = _best(options)
-        self.clusters[best].append(each)
-        return self.step(kind, best, [each], options)
+    def join(self, kind: Kind, c: int, open_to: Iterable[int]) -> ClusterStep:
+        options = self.options((number, self.clusters[number], [c]) for number in open_to)
+        best = _choose_best(options)
+        self.clusters[best].append(c)
+        return self.step(kind, best, [c], options)
 
 
-def _best(options: Iterable[Option]) -> int:
-    return min((each for each in options if each.allowed), key=lambda each: each.key).number
+def _choose_best(options: Iterable[Option]) -> int:
+    return min(
+        (option for option in options if option.allowed), key=lambda option: option.key
+    ).number
 
 
 def k_member(table: PlainTable) -> Iterator[ClusterStep]:
     """One cluster after the other, each far from the last; then what is left joins."""
-    now = _Clustering(table)
-    records = [each for each, size in enumerate(table.records) for _ in range(size)]
-    last = records[now.generator.integers(len(records))]
-    while table.size(now.left) >= table.k:
-        options = now.options(((each, [last], [each]) for each in now.left), -1, by_record=True)
-        before, last = last, _best(options)
+    state = _Clustering(table)
+    records = [c for c, size in enumerate(table.records) for _ in range(size)]
+    last = records[state.generator.integers(len(records))]
+    while table.size(state.left) >= table.k:
+        options = state.options(((c, [last], [c]) for c in state.left), -1, by_record=True)
+        before, last = last, _choose_best(options)
         cluster = [last]
-        now.clusters.append(cluster)
-        yield now.step("begin", len(now.clusters) - 1, [last], options, before)
+        state.clusters.append(cluster)
+        yield state.step("begin", len(state.clusters) - 1, [last], options, before)
         while table.size(cluster) < table.k:
-            options = now.options((each, cluster, [each]) for each in now.left)
-            cluster.append(_best(options))
-            yield now.step("grow", len(now.clusters) - 1, cluster[-1:], options)
-    for each in table.draw_order(now.left, now.generator):
-        yield now.join("leftover", each, range(len(now.clusters)))
+            options = state.options((c, cluster, [c]) for c in state.left)
+            cluster.append(_choose_best(options))
+            yield state.step("grow", len(state.clusters) - 1, cluster[-1:], options)
+    for c in table.draw_order(state.left, state.generator):
+        yield state.join("leftover", c, range(len(state.clusters)))
 
 
 def oka(table: PlainTable) -> Iterator[ClusterStep]:
     """As many clusters as k allows, one pass, and then their sizes are evened out."""
-    now, k = _Clustering(table), table.k
-    drawn = table.draw_order(range(len(table.nodes)), now.generator)[: sum(table.records) // k]
-    now.clusters = [[each] for each in drawn]
-    yield now.step("seeds", 0, drawn)
-    for each in now.left:
-        yield now.join("pass", each, range(len(now.clusters)))
-    for number in range(len(now.clusters)):
-        yield from _give_away(now, number)
-    for each in table.draw_order(now.left, now.generator):
-        small = [i for i, cluster in enumerate(now.clusters) if table.size(cluster) < k]
-        yield now.join("refill", each, small or range(len(now.clusters)))
-    for number, cluster in enumerate(now.clusters):
-        others = [i for i, each in enumerate(now.clusters) if each and i != number]
+    state, k = _Clustering(table), table.k
+    seeds = table.draw_order(range(len(table.nodes)), state.generator)[: sum(table.records) // k]
+    state.clusters = [[c] for c in seeds]
+    yield state.step("seeds", 0, seeds)
+    for c in state.left:
+        yield state.join("pass", c, range(len(state.clusters)))
+    for number in range(len(state.clusters)):
+        yield from _give_away(state, number)
+    for c in table.draw_order(state.left, state.generator):
+        small = [i for i, cluster in enumerate(state.clusters) if table.size(cluster) < k]
+        yield state.join("refill", c, small or range(len(state.clusters)))
+    for number, cluster in enumerate(state.clusters):
+        others = [i for i, c in enumerate(state.clusters) if c and i != number]
         if table.size(cluster) < k and others:
-            options = now.options((i, now.clusters[i], cluster) for i in others)
-            best = _best(options)
-            now.clusters[best] += cluster
-            now.clusters[number] = []
-            yield now.step("merge", best, cluster, options, number)
+            options = state.options((i, state.clusters[i], cluster) for i in others)
+            best = _choose_best(options)
+            state.clusters[best] += cluster
+            state.clusters[number] = []
+            yield state.step("merge", best, cluster, options, number)
 
 
-def _give_away(now: _Clustering, number: int) -> Iterator[ClusterStep]:
+def _give_away(state: _Clustering, number: int) -> Iterator[ClusterStep]:
     """From a cluster the furthest leave as long as k records stay."""
-    table, cluster = now.table, now.clusters[number]
+    table, cluster = state.table, state.clusters[number]
     if len(cluster) == 1:
         return
     # How far each is from all others of the cluster, found before the first leaves.
-    pairs = [(x, [each for each in cluster if each != x], [x]) for x in sorted(cluster)]
-    far = now.options(pairs, -1)
+    pairs = [(x, [option for option in cluster if option != x], [x]) for x in sorted(cluster)]
+    far = state.options(pairs, -1)
     while True:
         spare = table.size(cluster) - table.k
         options = [
-            replace(each, allowed=table.records[each.number] <= spare)
-            for each in far
-            if each.number in cluster
+            replace(option, allowed=table.records[option.number] <= spare)
+            for option in far
+            if option.number in cluster
         ]
-        if not any(each.allowed for each in options):
+        if not any(option.allowed for option in options):
             return
-        cluster.remove(_best(options))
-        yield now.step("leave", number, [_best(options)], options)
+        cluster.remove(_choose_best(options))
+        yield state.step("leave", number, [_choose_best(options)], options)

@@ -40,7 +40,7 @@ class Root:
         top, bottom = self.of.numerator, self.of.denominator
         return math.exp((math.log(top) - math.log(bottom)) / self.n)
 
-    def _sides(self, other: Root) -> tuple[Fraction | float, Fraction | float]:
+    def _compare_sides(self, other: Root) -> tuple[Fraction | float, Fraction | float]:
         mine, its = float(self), float(other)
         if abs(mine - its) > 1e-6 * max(mine, its):
             return mine, its
@@ -48,14 +48,14 @@ class Root:
 
     def __eq__(self, other: object) -> bool:
         assert isinstance(other, Root)
-        mine, its = self._sides(other)
+        mine, its = self._compare_sides(other)
         return mine == its
 
     def __hash__(self) -> int:
         return hash(Root)  # equal roots may be written with different fractions
 
     def __lt__(self, other: Root) -> bool:
-        mine, its = self._sides(other)
+        mine, its = self._compare_sides(other)
         return mine < its
 
     def times(self, cost: Fraction | int) -> Root:
@@ -117,13 +117,13 @@ def merge(
         if small:
             others = [group for group in others if group.records < table.k] or others
         partners = compare_partners(table, live, picked, others, strategy, scope)
-        partner = min(partners, key=lambda each: each.key).group
+        partner = min(partners, key=lambda group_: group_.key).group
         nodes = table.meet(picked.nodes, partner.nodes)
-        same = [each for each in live if each.nodes == nodes]
-        third = next((each for each in same if each not in (picked, partner)), None)
-        parts = [each for each in (picked, partner, third) if each is not None]
-        joined = table.group((each for part in parts for each in part.members), nodes)
-        before, live = tuple(live), [*(each for each in live if each not in parts), joined]
+        same = [group_ for group_ in live if group_.nodes == nodes]
+        third = next((group_ for group_ in same if group_ not in (picked, partner)), None)
+        parts = [group_ for group_ in (picked, partner, third) if group_ is not None]
+        joined = table.group((group_ for part in parts for group_ in part.members), nodes)
+        before, live = tuple(live), [*(group_ for group_ in live if group_ not in parts), joined]
         yield PlainMerge(before, wrong, picked, partners, partner, third, joined, tuple(live))
 
 
@@ -169,25 +169,25 @@ def compare_partners(
     least = min(costs)
     costs = [least if cost <= least + table.slack else cost for cost in costs]
     bad = measure_of(table, strategy)
-    now = {each: bad(each.members) for each in live} if bad and scope == "table" else {}
-    found = []
+    now = {group: bad(group.members) for group in live} if bad and scope == "table" else {}
+    compared = []
     for other, cost in zip(others, costs, strict=True):
-        left: Any = 0
+        worst: Any = 0
         if bad:
             nodes = table.meet(picked.nodes, other.nodes)
             parts = [e for e in live if e in (picked, other) or e.nodes == nodes]
-            merged = bad([each for part in parts for each in part.members])
-            left = max([merged, *(worth for each, worth in now.items() if each not in parts)])
-        key = (*_figures(strategy, cost, left), table.order(other.nodes))
-        found.append(Partner(other, cost, left, key))
-    return tuple(found)
+            merged = bad([group for part in parts for group in part.members])
+            worst = max([merged, *(before for group, before in now.items() if group not in parts)])
+        key = (*_order_figures(strategy, cost, worst), table.order(other.nodes))
+        compared.append(Partner(other, cost, worst, key))
+    return tuple(compared)
 
 
 def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], Any] | None:
     total = sum(map(Counter, table.histograms), Counter[Any]())
 
     def histogram(members: Sequence[int]) -> Counter[Any]:
-        return sum((Counter(table.histograms[each]) for each in members), Counter[Any]())
+        return sum((Counter(table.histograms[c]) for c in members), Counter[Any]())
 
     if strategy == "s1":
         return None
@@ -198,9 +198,11 @@ def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], An
     return lambda members: t_norm1(histogram(members), total)
 
 
-def _figures(strategy: str, cost: Fraction | int, left: Any) -> tuple[Any, ...]:
+def _order_figures(strategy: str, cost: Fraction | int, measure: Any) -> tuple[Any, ...]:
     if strategy in ("s4", "s7"):
-        return (left.times(cost) if isinstance(left, Root) else left * cost,)
+        return (measure.times(cost) if isinstance(measure, Root) else measure * cost,)
     if strategy in ("l", "t"):
-        return (left,)
-    return {"s1": (cost,), "s2": (cost, left), "s5": (cost, left)}.get(strategy, (left, cost))
+        return (measure,)
+    return {"s1": (cost,), "s2": (cost, measure), "s5": (cost, measure)}.get(
+        strategy, (measure, cost)
+    )

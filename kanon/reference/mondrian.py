@@ -23,11 +23,11 @@ def leaves_of(tree: Hierarchy, node: int) -> list[int]:
 def positions(tree: Hierarchy) -> list[float]:
     """Where each node of a tree stands: numbers by size, else leaves by their order."""
     labels = tree.labels[: tree.n_leaves]
-    found = numbers([label for label in labels if label != MISSING_LABEL])
-    if found is None:
+    values = numbers([label for label in labels if label != MISSING_LABEL])
+    if values is None:
         size = {leaf: float(leaf) for leaf in range(len(labels))}
     else:
-        distinct = sorted(set(found.tolist()))
+        distinct = sorted(set(values.tolist()))
         gap = (distinct[-1] - distinct[0]) / (len(distinct) - 1) if len(distinct) > 1 else 1.0
         size = {
             leaf: distinct[-1] + gap if label == MISSING_LABEL else float(label)
@@ -149,7 +149,7 @@ class Mondrian:
         firsts: list[tuple[Literal["up to", "below", "between"], Region]]
         firsts = [("up to", below + tied), ("below", below)]
         if self.variant == "relaxed":
-            ways = [below + tied[:some] for some in range(len(tied) + 1)]
+            ways = [below + tied[:n_tied] for n_tied in range(len(tied) + 1)]
             most_equal = min(reversed(ways), key=lambda way: abs(self.size(way) - half))
             firsts = [("between", most_equal), *firsts]
         for place, first in firsts:

@@ -43,61 +43,61 @@ def walk(table: PlainTable) -> Iterator[Visit]:
         if not left or table.size(left) < table.k:
             return
         groups = groups_at(table, levels, left)
-        out = tuple(g for g in groups if g.records >= table.k and not table.breaks(g.members))
-        left = [each for each in left if not any(each in group.members for group in out)]
-        yield Visit(levels, loss, out, tuple(left))
+        released = tuple(g for g in groups if g.records >= table.k and not table.breaks(g.members))
+        left = [c for c in left if not any(c in group.members for group in released)]
+        yield Visit(levels, loss, released, tuple(left))
 
 
 def nodes_by_loss(table: PlainTable) -> list[tuple[Levels, Fraction | int]]:
     """All nodes of the lattice by what raising the whole table to them costs, then by levels."""
-    found = []
+    ordered = []
     for levels in product(*(range(tree.height) for tree in table.hierarchies)):
-        every = groups_at(table, levels, range(len(table.nodes)))
+        groups = groups_at(table, levels, range(len(table.nodes)))
         loss = sum(
-            table.records[each] * table.cost(table.nodes[each], group.nodes)
-            for group in every
-            for each in group.members
+            table.records[node] * table.cost(table.nodes[node], group.nodes)
+            for group in groups
+            for node in group.members
         )
-        found.append((levels, loss))
-    found.sort(key=lambda each: each[1])
-    least = before = found[0][1]
-    for place, (levels, loss) in enumerate(found):  # what differs by no more than slack is equal
+        ordered.append((levels, loss))
+    ordered.sort(key=lambda node: node[1])
+    least = before = ordered[0][1]
+    for place, (levels, loss) in enumerate(ordered):  # what differs by no more than slack is equal
         least = least if loss <= before + table.slack else loss
-        found[place], before = (levels, least), loss
-    return sorted(found, key=lambda each: (each[1], each[0]))
+        ordered[place], before = (levels, least), loss
+    return sorted(ordered, key=lambda node: (node[1], node[0]))
 
 
 def groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list[Group]:
     raised = [tree.at_level(at) for tree, at in zip(table.hierarchies, levels, strict=True)]
-    found: dict[Nodes, list[int]] = {}
-    for each in members:
-        nodes = tuple(int(up[v]) for up, v in zip(raised, table.nodes[each], strict=True))
-        found.setdefault(nodes, []).append(each)
-    return [table.group(same, nodes) for nodes, same in found.items()]
+    groups: dict[Nodes, list[int]] = {}
+    for c in members:
+        nodes = tuple(int(up[v]) for up, v in zip(raised, table.nodes[c], strict=True))
+        groups.setdefault(nodes, []).append(c)
+    return [table.group(same, nodes) for nodes, same in groups.items()]
 
 
 def released_by(visits: Sequence[Visit], table: PlainTable) -> tuple[Group, ...]:
-    found: dict[Nodes, list[int]] = {}
+    members: dict[Nodes, list[int]] = {}
     for group in (group for visit in visits for group in visit.groups):
-        found.setdefault(group.nodes, []).extend(group.members)
-    return tuple(table.group(found[nodes], nodes) for nodes in sorted(found))
+        members.setdefault(group.nodes, []).extend(group.members)
+    return tuple(table.group(members[nodes], nodes) for nodes in sorted(members))
 
 
 def join(table: PlainTable, released: Sequence[Group], left: Sequence[int]) -> Iterator[Join]:
     """Every class that is left joins the released class that it costs least to widen."""
-    table, now = replace(table, weighted=True), tuple(released)
-    for one in (table.originals[each] for each in left):
+    table, classes = replace(table, weighted=True), tuple(released)
+    for leftover in (table.originals[group_] for group_ in left):
         places = []
-        for group in now:
-            nodes = table.meet(group.nodes, one.nodes)
-            same = [each for each in now if each is group or each.nodes == nodes]
-            members = [each for part in (*same, one) for each in part.members]
+        for group in classes:
+            nodes = table.meet(group.nodes, leftover.nodes)
+            same = [group_ for group_ in classes if group_ is group or group_.nodes == nodes]
+            members = [group_ for part in (*same, leftover) for group_ in part.members]
             widened = table.group(members, nodes)
-            cost = table.merge_cost(group, one)
+            cost = table.merge_cost(group, leftover)
             places.append(JoinPlace(group, cost, widened, not table.breaks(widened.members)))
-        allowed = [each for each in places if each.allowed]
-        best = min(allowed, key=lambda each: (each.cost, each.group.nodes), default=None)
+        allowed = [group_ for group_ in places if group_.allowed]
+        best = min(allowed, key=lambda group_: (group_.cost, group_.group.nodes), default=None)
         if best is not None:
             gone = best.group.nodes, best.widened.nodes
-            now = (*(each for each in now if each.nodes not in gone), best.widened)
-        yield Join(one, tuple(places), best, now)
+            classes = (*(group_ for group_ in classes if group_.nodes not in gone), best.widened)
+        yield Join(leftover, tuple(places), best, classes)

@@ -42,19 +42,19 @@ class PlainTable:
     @cached_property
     def originals(self) -> tuple[Group, ...]:
         classes = enumerate(zip(self.nodes, self.records, strict=True))
-        return tuple(Group(nodes, records, (each,)) for each, (nodes, records) in classes)
+        return tuple(Group(nodes, records, (c,)) for c, (nodes, records) in classes)
 
     def size(self, members: Iterable[int]) -> int:
-        return sum(self.records[each] for each in members)
+        return sum(self.records[c] for c in members)
 
     def meet(self, *tuples: Nodes) -> Nodes:
         columns = zip(self.hierarchies, zip(*tuples, strict=True), strict=True)
         return tuple(reduce(tree.lca, nodes) for tree, nodes in columns)
 
     def group(self, members: Iterable[int], nodes: Nodes | None = None) -> Group:
-        chosen = tuple(sorted(members))
-        nodes = self.meet(*(self.nodes[each] for each in chosen)) if nodes is None else nodes
-        return Group(nodes, self.size(chosen), chosen)
+        rising = tuple(sorted(members))
+        nodes = self.meet(*(self.nodes[c] for c in rising)) if nodes is None else nodes
+        return Group(nodes, self.size(rising), rising)
 
     def cost(self, low: Nodes, high: Nodes) -> Fraction | int:
         return sum(
@@ -62,13 +62,13 @@ class PlainTable:
             for depth, node, above in zip(self.potentials, low, high, strict=True)
         )
 
-    def merge_cost(self, one: Group, other: Group, by_record: bool = False) -> Fraction | int:
-        met = self.meet(one.nodes, other.nodes)
+    def merge_cost(self, group: Group, other: Group, by_record: bool = False) -> Fraction | int:
+        met = self.meet(group.nodes, other.nodes)
         alone = by_record or not self.weighted
-        own, its = (1, 1) if alone else (one.records, other.records)
-        return own * self.cost(one.nodes, met) + its * self.cost(other.nodes, met)
+        own, its = (1, 1) if alone else (group.records, other.records)
+        return own * self.cost(group.nodes, met) + its * self.cost(other.nodes, met)
 
     def draw_order(self, members: Sequence[int], generator: np.random.Generator) -> list[int]:
         """The order in which classes come up when all their records are drawn."""
-        records = [each for each in members for _ in range(self.records[each])]
+        records = [c for c in members for _ in range(self.records[c])]
         return list(dict.fromkeys(records[place] for place in generator.permutation(len(records))))

@@ -71,24 +71,24 @@ class Run:
         from kanon.measures.summary import summary  # Numba is not imported to show a help text
 
         plan = self.prepared.plan
-        found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
-        found |= self._trace()
-        return {**found, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
+        content = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
+        content |= self._collect_trace()
+        return {**content, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
-    def _trace(self) -> dict[str, Any]:
+    def _collect_trace(self) -> dict[str, Any]:
         trace = self.recoding.trace
-        found: dict[str, Any] = {"steps": trace.steps}
+        content: dict[str, Any] = {"steps": trace.steps}
         if trace.node is not None:
             levels = zip(self.prepared.classes.attributes, trace.node, strict=True)
-            found["node"] = dict(levels)
+            content["node"] = dict(levels)
         if trace.evaluated:
-            found["nodes_evaluated"] = trace.evaluated
+            content["nodes_evaluated"] = trace.evaluated
         if trace.parts > 1:
-            found["parts"] = trace.parts
-            found["parts_sample"] = {"classes": trace.sampled, "loss_ratio": trace.loss_ratio}
+            content["parts"] = trace.parts
+            content["parts_sample"] = {"classes": trace.sampled, "loss_ratio": trace.loss_ratio}
         if trace.gap is not None:
-            found["gap_percent"] = trace.gap if math.isfinite(trace.gap) else None
-        return found
+            content["gap_percent"] = trace.gap if math.isfinite(trace.gap) else None
+        return content
 
     @property
     def about_parts(self) -> str:
@@ -103,8 +103,8 @@ class Run:
         if trace.loss_ratio is None:
             return f"{cut}, and what that costs is not known for so large a k"
         return (
-            f"{cut}, which on {counted(trace.sampled, 'of them', 'of them')} lost "
-            f"{trace.loss_ratio:.3f} times what one part loses"
+            f"{cut}, which on a sample of {counted(trace.sampled, 'class', 'classes')} lost "
+            f"{trace.loss_ratio:.3f} times as much as one part"
         )
 
     @property
@@ -118,12 +118,12 @@ class Run:
             return ""
         among = "release that keeps equal records together and suppresses none"
         if gap == 0:
-            return f"it is proved that no {among} loses less, as what guided it counts"
+            return f"it is proved that no {among} loses less by what guided it"
         if math.isinf(gap):
             return f"how much less another {among} could lose is not known"
         return (
-            f"it loses at most {rounded(gap, up=True)} % more than any other {among}, as what "
-            "guided it counts; the time was over before more was proved"
+            f"it loses at most {rounded(gap, up=True)} % more than any other {among}, by what "
+            "guided it; the time ran out before more was proved"
         )
 
     @cached_property
@@ -173,7 +173,7 @@ class Run:
         if index or (source.numbered and as_table):
             return released
         if not source.numbered:
-            warnings.warn(_index_left_out(released.index), PrivacyWarning, stacklevel=2)
+            warnings.warn(_describe_index_left_out(released.index), PrivacyWarning, stacklevel=2)
         return released.reset_index(drop=True)
 
     def persons_released(self) -> pd.Series | None:
@@ -187,7 +187,7 @@ class Run:
     def remarks(self) -> tuple[Remark, ...]:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
-        found = release_remarks(
+        remarks = release_remarks(
             self.prepared.source,
             plan.roles.roles,
             self.recoding,
@@ -196,7 +196,7 @@ class Run:
             plan.order,
             plan.models,
         )
-        return (*found, *map(coarsened_remark, self.prepared.coarsened))
+        return (*remarks, *map(coarsened_remark, self.prepared.coarsened))
 
     @property
     def about_unnamed(self) -> str:
@@ -207,22 +207,22 @@ class Run:
             return ""
         table = self.prepared.source.table
         blank = [name for name in unnamed if table.distinct_of(name).filled < table.n_records]
-        but = f", but for cells that count as missing: they are blank ({listing(blank)})"
+        exception = f", but for cells that count as missing: they are blank ({listing(blank)})"
         return (
-            f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
-            f"release{but if blank else ' unchanged'}."
+            f"The plan does not name {listing(unnamed)}: columns that it does not name pass into "
+            f"the release{exception if blank else ' unchanged'}."
         )
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        released, roots = self.released(index=True), _roots(self.recoding)
-        persons, shown = self.persons_released(), self._coarse_labels
-        return check_release(released, self.prepared.plan, roots, persons, shown)
+        released, roots = self.released(index=True), _get_root_labels(self.recoding)
+        persons, coarse = self.persons_released(), self._coarse_labels
+        return check_release(released, self.prepared.plan, roots, persons, coarse)
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
-        return {one.column: one.allowed for one in self.prepared.coarsened}
+        return {coarsening.column: coarsening.allowed for coarsening in self.prepared.coarsened}
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
         """The released table as a file, checked as whoever gets it will read it.
@@ -239,7 +239,7 @@ class Run:
         ReleaseError
             What is read back from the file does not meet the plan, or cannot be read back.
         """
-        return self._file(kind, neutral, form)[0]
+        return self._build_file(kind, neutral, form)[0]
 
     def fitting(self, form: TextForm) -> TextForm:
         """A form of text files, in UTF-8 if its encoding lacks a character of a label.
@@ -248,21 +248,30 @@ class Run:
         """
         labels = [*(tree.labels for tree in self.recoding.hierarchies),
                   *self._coarse_labels.values()]  # fmt: skip
-        return form.holding("".join(label for some in labels for label in some))
+        return form.holding("".join(label for column_labels in labels for label in column_labels))
 
-    def _file(self, kind: str, neutral: bool, form: TextForm) -> tuple[bytes, tuple[Verdict, ...]]:
+    def _build_file(
+        self, kind: str, neutral: bool, form: TextForm
+    ) -> tuple[bytes, tuple[Verdict, ...]]:
         rows = self.released(index=True)
-        made = table_bytes(rows, kind, form=form, neutral=neutral)
-        roots = None if neutral else _roots(self.recoding)  # a root may be a formula
+        content = table_bytes(rows, kind, form=form, neutral=neutral)
+        roots = None if neutral else _get_root_labels(self.recoding)  # a root may be a formula
         persons, plan = self.persons_released(), self.prepared.plan
-        shown = self._coarse_labels
-        found = check_content(
-            made, kind, rows, plan, roots, persons, shown, (form.separator, form.encoding)
+        coarse = self._coarse_labels
+        verdicts = check_content(
+            content,
+            kind,
+            rows,
+            plan,
+            roots,
+            persons,
+            coarse,
+            (form.separator, form.encoding),
         )
-        if not all(verdict.holds for verdict in found):
+        if not all(verdict.holds for verdict in verdicts):
             require(self.verdicts)
-        require(found, kind)
-        return made, found
+        require(verdicts, kind)
+        return content, verdicts
 
     def write(
         self,
@@ -289,9 +298,9 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            content, found = self._file(find_format(target.path.name).name, neutral, form)
+            content, verdicts = self._build_file(find_format(target.path.name).name, neutral, form)
             if record is not None:
-                record(hashlib.sha256(content).hexdigest(), found)
+                record(hashlib.sha256(content).hexdigest(), verdicts)
             write_whole(content, target.path)
 
 
@@ -325,27 +334,27 @@ def write_stored(
         It does not meet the plan.
     """
 
-    def checked(written: Any, kind: str) -> None:
-        verdicts = check_files(written, kind, plan, _roots(recoding))
+    def check_written(written: Any, kind: str) -> None:
+        verdicts = check_files(written, kind, plan, _get_root_labels(recoding))
         require(verdicts, kind if isinstance(written, Path) else "table of a database")
         if record is not None:  # a table of a DuckDB file has no bytes of its own
             record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
 
-    source.write(recoding, target, progress, check=checked, order=plan.order, **how)
+    source.write(recoding, target, progress, check=check_written, order=plan.order, **how)
 
 
-def _roots(recoding: Recoding) -> dict[str, str]:
+def _get_root_labels(recoding: Recoding) -> dict[str, str]:
     trees = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
     return {column: tree.labels[tree.root] for column, tree in trees}
 
 
-def _index_left_out(index: pd.Index) -> str:
-    names = [quoted(name) for name in index.names if name is not None]
-    named = f" {' and '.join(names)}" if names else ""
+def _describe_index_left_out(index: pd.Index) -> str:
+    index_names = [quoted(name) for name in index.names if name is not None]
+    named_so = f" {' and '.join(index_names)}" if index_names else ""
     levels = f" of {index.nlevels} levels" if index.nlevels > 1 else ""
     return (
-        f"The index{named}{levels} of the table is left out of the release, as it may say whose a "
-        "row is; released(index=True) keeps it."
+        f"The index{named_so}{levels} of the table is left out of the release, because it may show "
+        "which record a row was; released(index=True) keeps it."
     )
 
 
@@ -390,12 +399,12 @@ def run(
     >>> done.released()["sex"].tolist(), done.measures["min_k"]
     (['*', '*', '*'], 3)
     """
-    done = run_prepared(prepare(plan, table, folder), progress)
-    if done.about_unnamed:
-        warnings.warn(done.about_unnamed, PrivacyWarning, stacklevel=2)
-    for sentence in sentences(done.remarks):
+    finished_run = run_prepared(prepare(plan, table, folder), progress)
+    if finished_run.about_unnamed:
+        warnings.warn(finished_run.about_unnamed, PrivacyWarning, stacklevel=2)
+    for sentence in sentences(finished_run.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
-    return done
+    return finished_run
 
 
 def run_prepared(prepared: PreparedRun, progress: Progress = no_progress) -> Run:
@@ -409,9 +418,9 @@ def run_prepared(prepared: PreparedRun, progress: Progress = no_progress) -> Run
         See :meth:`PreparedRun.check`.
     """
     task = prepared.check()
-    started = time.perf_counter()
+    start = time.perf_counter()
     recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
-    return finished(prepared, recoding, time.perf_counter() - started)
+    return finished(prepared, recoding, time.perf_counter() - start)
 
 
 def release_at(prepared: PreparedRun, solution: Solution, k: int) -> Run:

@@ -60,10 +60,10 @@ class PreparedRun:
     @property
     def attribute_weights(self) -> tuple[float, ...]:
         """What the costs of each quasi-identifier count; 1 where the algorithm takes no weights."""
-        chosen = self.plan.algorithm
-        taken = uses(chosen.name, "attribute_weights")
-        given = chosen.attribute_weights if taken else {}
-        return tuple(given.get(column, 1.0) for column in self.classes.attributes)
+        settings = self.plan.algorithm
+        takes_weights = uses(settings.name, "attribute_weights")
+        weights = settings.attribute_weights if takes_weights else {}
+        return tuple(weights.get(column, 1.0) for column in self.classes.attributes)
 
     def task(self) -> Task:
         """The task for the plan's algorithm.
@@ -75,27 +75,27 @@ class PreparedRun:
         """
         if self.plan.metric.name == "custom":
             names, trees = self.classes.attributes, self.classes.hierarchies
-            _check_drawn(dict(zip(names, trees, strict=True)))
-        chosen = self.plan.algorithm
+            _check_drawn_weights(dict(zip(names, trees, strict=True)))
+        settings = self.plan.algorithm
 
-        def taken(setting: str) -> bool:
+        def has_setting(setting: str) -> bool:
             """Whether the algorithm takes a setting; what it does not take changes nothing."""
-            return uses(chosen.name, setting)
+            return uses(settings.name, setting)
 
         return Task(
             self.classes,
             whole_potentials(self.classes, self.plan.metric, self.attribute_weights),
             k=self.plan.k,
-            weighted=chosen.cost == "weighted" or not taken("cost"),
-            tie_seed=chosen.tie_seed if taken("tie_seed") else None,
-            strategy=chosen.strategy if taken("strategy") else "s1",
-            scope=chosen.scope,
+            weighted=settings.cost == "weighted" or not has_setting("cost"),
+            tie_seed=settings.tie_seed if has_setting("tie_seed") else None,
+            strategy=settings.strategy if has_setting("strategy") else "s1",
+            scope=settings.scope,
             sensitive=self.plan.led_by,
-            models=tuple(self._asked()),
+            models=tuple(self._list_models()),
             suppression=self.plan.suppression(self.classes.n_records),
-            seed=chosen.seed,
-            options=chosen.options,
-            node=self._node(),
+            seed=settings.seed,
+            options=settings.options,
+            node=self._get_node(),
         )
 
     def task_of_bound(self) -> Task:
@@ -111,24 +111,24 @@ class PreparedRun:
         """
         return replace(self.task(), potentials=whole_potentials(self.classes, self.plan.metric))
 
-    def _asked(self) -> Iterator[Model]:
+    def _list_models(self) -> Iterator[Model]:
         for model in self.plan.models:
             if not (isinstance(model, KInPersons) and self.classes.one_record_each):
                 yield model
 
-    def _node(self) -> tuple[int, ...] | None:
+    def _get_node(self) -> tuple[int, ...] | None:
         """The node of the lattice that the plan names, in the order of the quasi-identifiers."""
-        given = self.plan.algorithm.node
-        if given is None:
+        levels = self.plan.algorithm.node
+        if levels is None:
             return None
         names, trees = self.classes.attributes, self.classes.hierarchies
         for column, tree in zip(names, trees, strict=True):
-            if given[column] > tree.height - 1:
+            if levels[column] > tree.height - 1:
                 raise PlanError(
-                    f"Plan key algorithm.node.{column}: level {given[column]} is not allowed; the "
+                    f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; the "
                     f"hierarchy has levels 0 to {tree.height - 1}."
                 )
-        return tuple(given[column] for column in names)
+        return tuple(levels[column] for column in names)
 
     def check(self) -> Task:
         """The task for the plan's algorithm, checked before it is run.
@@ -153,8 +153,8 @@ class PreparedRun:
         **changes
             Keys of the plan's ``algorithm``, such as ``metric`` and ``strategy``.
         """
-        chosen = self.plan.algorithm.model_copy(update=changes)
-        return replace(self, plan=self.plan.model_copy(update={"algorithm": chosen}))
+        settings = self.plan.algorithm.model_copy(update=changes)
+        return replace(self, plan=self.plan.model_copy(update={"algorithm": settings}))
 
 
 def measured_metrics(plan: Plan, guides: Iterable[str]) -> list[Metric]:
@@ -202,31 +202,31 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
             "'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
-    kept = table.complete(columns) if drops else table
+    complete = table.complete(columns) if drops else table
     coarsened = tuple(
-        coarsening_of(plan, column, kept.counted(column), folder) for column in plan.coarsened
+        coarsening_of(plan, column, complete.counted(column), folder) for column in plan.coarsened
     )
-    kept = kept.coarsened(coarsened)
+    complete = complete.coarsened(coarsened)
     trees = {}
     for column in columns:
-        chosen = plan.columns[column].hierarchy
-        if chosen is None and not needs_hierarchies(plan.algorithm.name):
-            values = kept.counted(column)
+        hierarchy = plan.columns[column].hierarchy
+        if hierarchy is None and not needs_hierarchies(plan.algorithm.name):
+            values = complete.counted(column)
             trees[column] = flat(values.texts or [MISSING_LABEL], values.chosen)
             continue
-        if chosen is None:
+        if hierarchy is None:
             raise PlanError(
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
-        values = kept.counted(column)
-        trees[column] = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
+        values = complete.counted(column)
+        trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
     pseudonyms = [
         name
         for name, column in plan.columns.items()
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = open_source(kept, schema, trees, pseudonyms, keeps, plan.person)
+    source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
     return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
 
 
@@ -240,8 +240,8 @@ def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) ->
     HierarchyError
         It is no tree, or its builder does not fit the values.
     """
-    chosen, level = plan.coarsened[column]
-    tree = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
+    hierarchy, level = plan.coarsened[column]
+    tree = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
     return Coarsening(column, tree, level)
 
 
@@ -263,12 +263,12 @@ def as_kinds(plan: Plan, table: Table) -> Table:
     return table.with_kinds(kinds) if kinds else table
 
 
-def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
+def _check_drawn_weights(trees: Mapping[str, Hierarchy]) -> None:
     inner = {column: tree for column, tree in trees.items() if tree.n_nodes > 1}
     for column, tree in inner.items():
         if tree.weight is None:
             raise MetricError(
-                "The metric 'custom' counts drawn edge weights, and the hierarchy of "
+                "The metric 'custom' counts drawn edge weights, but the hierarchy of "
                 f"{quoted(column)} has none."
             )
     if inner and not any(tree.weight.any() for tree in inner.values() if tree.weight is not None):
