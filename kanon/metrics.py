@@ -373,8 +373,7 @@ def _sum_drawn_weights(tree: Hierarchy) -> ExactNumbers:
     return ExactNumbers(values, place)
 
 
-LONGEST_METRIC_NAME = 40
-"""The most characters in the name of a composed metric."""
+LONGEST_METRIC_NAME = 40  # the most characters in the name of a composed metric
 
 
 def check_metric_name(name: str, others: Iterable[str] = ()) -> None:

@@ -13,8 +13,7 @@ from kanon.kernels.cluster_joining import Meeting, join_some
 from kanon.kernels.clusters import ClusteringInput, Clusters
 from kanon.recoding import Recoding, Trace
 
-LOOKS = 1_000_000
-"""Classes or clusters looked at between two progress reports: 0.1 s at most."""
+LOOKS = 1_000_000  # classes or clusters looked at between two progress reports: 0.1 s at most
 
 
 def table_of(task: Task) -> ClusteringInput:

@@ -36,12 +36,9 @@ class DistinctGroups:
 
 def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
     classes, k = task.classes, task.k
-    lattice, raised_nodes, halves, table, full = room_for_every_class(classes)
-    potentials = np.concatenate(
-        [
-            depth[nodes_at_level].ravel()
-            for depth, nodes_at_level in zip(task.potentials, raised_nodes, strict=True)
-        ]
+    lattice, raised, halves, table, full = room_for_every_class(classes)
+    left = np.concatenate(
+        [depth[rows].ravel() for depth, rows in zip(task.potentials, raised, strict=True)]
     )
     marks = np.random.default_rng(1).integers(-(2**63), 2**63, classes.n_classes, dtype=np.int64)
     nodes = n_nodes(classes.hierarchies)
@@ -51,18 +48,7 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
     at = np.zeros(1, dtype=np.int64)
     while at[0] < nodes:
         if not find_some(
-            lattice,
-            halves,
-            table,
-            full,
-            potentials,
-            k,
-            live,
-            marks,
-            groups,
-            at,
-            _CHUNK,
-            MOST_MEMBERS,
+            lattice, halves, table, full, left, k, live, marks, groups, at, _CHUNK, MOST_MEMBERS
         ):
             if groups.state[MEMBERS] > MOST_MEMBERS:
                 return None
@@ -77,20 +63,7 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
     members = np.empty(begin[-1], dtype=np.int32)
     at[0] = 0
     while at[0] < nodes:
-        list_some(
-            lattice,
-            halves,
-            table,
-            full,
-            k,
-            live,
-            marks,
-            groups,
-            begin,
-            members,
-            at,
-            _CHUNK,
-        )
+        list_some(lattice, halves, table, full, k, live, marks, groups, begin, members, at, _CHUNK)
         tell(
             _FIND_SHARE + (1 - _FIND_SHARE) * at[0] / nodes,
             f"{counted(int(at[0]), 'node')} of {thin(nodes)} listed",

@@ -13,8 +13,7 @@ from kanon.recoding import MergePath, Recoding
 from kanon.settings import settings
 from kanon.strategies import LOOKS_AT
 
-MOST_WHOLE = 2_000_000
-"""Above so many classes a run is in parts, unless the plan says otherwise."""
+MOST_WHOLE = 2_000_000  # above so many classes a run is in parts, unless the plan says otherwise
 
 _MOST_IN_PART = 500_000  # the most classes of a part, about, unless the plan says otherwise
 

@@ -43,8 +43,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-_MOST_COMBINATIONS = 5 * 10**7
-"""The most combinations of levels in all subsets together."""
+_MOST_COMBINATIONS = 5 * 10**7  # the most combinations of levels in all subsets together
 
 Subsets = dict[tuple[int, ...], np.ndarray]
 """Per subset of the quasi-identifiers an array of its lattice's shape."""

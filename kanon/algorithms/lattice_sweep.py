@@ -81,8 +81,7 @@ CARD = AlgorithmCard(
 
 _WALK_SHARE = 0.95  # the share of the time of a fast run after the walk
 
-_THOROUGH_SHARE = 0.1
-"""The share of the time of effort ``closest`` that passes with what ``thorough`` does."""
+_THOROUGH_SHARE = 0.1  # the share of the time of effort closest that passes with what thorough does
 
 
 def check(task: Task) -> None:
@@ -242,10 +241,7 @@ def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
         best_of(order[is_open], groups.begin, groups.members, groups.kept, best)
         waiting = np.where(group_of < 0, problem.counts, 0)
         highest = np.where(best < 0, problem.highest, problem.own - groups.kept[best])
-        progress(
-            1 - waiting.sum() / n,
-            f"{counted(int(waiting.sum()), 'record')} in no group yet",
-        )
+        progress(1 - waiting.sum() / n, f"{counted(int(waiting.sum()), 'record')} in no group yet")
         prices.used[order] = 0
         prices = prices.for_rest(waiting, highest, potentials)
         for _ in range(2):  # all groups are looked at before the next are opened
@@ -293,15 +289,7 @@ def joined_one_by_one(
     leftovers = np.flatnonzero(remain).tolist()
     for place, c in enumerate(leftovers):
         costs = task.potentials.ranks(
-            partial(
-                _sum_costs,
-                parents,
-                nodes,
-                counts,
-                tuples[c],
-                int(classes.counts[c]),
-                meeting,
-            )
+            partial(_sum_costs, parents, nodes, counts, tuples[c], int(classes.counts[c]), meeting)
         )
         order = np.lexsort((*nodes.T[::-1], costs))
         for candidate in order[counts[order] > 0].tolist():

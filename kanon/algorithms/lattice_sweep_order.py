@@ -51,10 +51,7 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
     at, n_nodes = np.zeros(2, dtype=np.int64), thin(len(key))
     while at[0] < len(key):
         first_keys(lattice, halves, table, losses, full, task.k, live, key, at, _CHUNK)
-        tell(
-            _KEYS * at[0] / len(key),
-            f"{counted(int(at[0]), 'node')} of {n_nodes} weighed",
-        )
+        tell(_KEYS * at[0] / len(key), f"{counted(int(at[0]), 'node')} of {n_nodes} weighed")
     if not full:
         forget(halves)
     heap = np.zeros(len(key), dtype=np.int64)

@@ -95,20 +95,13 @@ class ValueOrder:
             return span.mean
         inside = self.leaves(span.low, span.high)
         labels = self.tree.labels
-        lowest_label, highest_label = (
-            labels[inside[0]],
-            labels[self.leaves(0, min(span.high, self.last_value))[-1]],
-        )
+        least, last = labels[inside[0]], labels[self.leaves(0, min(span.high, self.last_value))[-1]]
         less, more = ("less", "more") if self.numeric else ("earlier", "later")
         if span.open_low or span.open_high:
-            name = f"{lowest_label} or {more}" if span.open_high else f"{highest_label} or {less}"
+            name = f"{least} or {more}" if span.open_high else f"{last} or {less}"
             name = labels[self.tree.root] if span.open_low and span.open_high else name
         elif self.numeric:
-            name = (
-                lowest_label
-                if lowest_label == highest_label
-                else f"[{lowest_label}, {highest_label}]"
-            )
+            name = least if least == last else f"[{least}, {last}]"
         elif len(inside) > _MOST_LISTED:
             name = f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"
         else:

@@ -70,17 +70,17 @@ def continued(
         *_, breaking = heapq.heappop(heap)
         if not merging.alive[breaking]:
             continue
-        merged_class = int(merge_chosen(merging, rules, view, breaking))
+        made_class = int(merge_chosen(merging, rules, view, breaking))
         parts = [int(part) for part in merging.parts[merges] if part >= 0]
-        histograms[merged_class] = [
-            _merge_sensitive(number) for number in zip(*map(get_histograms, parts), strict=True)
+        histograms[made_class] = [
+            _merge_sensitive(columns) for columns in zip(*map(get_histograms, parts), strict=True)
         ]
-        alone = slice(merged_class, merged_class + 1)
+        alone = slice(made_class, made_class + 1)
         merged = before.regrouped(
-            merging.nodes[alone], merging.counts[alone], histograms[merged_class]
+            merging.nodes[alone], merging.counts[alone], histograms[made_class]
         )
         if broken(task.models, merged)[0]:
-            heapq.heappush(heap, build_heap_entry(merged_class))
+            heapq.heappush(heap, build_heap_entry(made_class))
         merges += 1
         if merges % 64 == 0:
             n_waiting = len(heap)
@@ -88,9 +88,9 @@ def continued(
                 max(0.0, 1 - n_waiting / n_at_first),
                 f"{thin(n_waiting)} classes left to merge for the other models",
             )
-    merged_class = size + merges
+    made_class = size + merges
     return ContinuedMerging(
-        before, merging.parts[:merges], merging.nodes[:merged_class], merging.counts[:merged_class]
+        before, merging.parts[:merges], merging.nodes[:made_class], merging.counts[:made_class]
     )
 
 

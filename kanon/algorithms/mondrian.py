@@ -108,8 +108,7 @@ CARD = AlgorithmCard(
     needs_hierarchies=False,
 )
 
-_CLASSES_PER_REPORT = 16_384
-"""Classes between two progress reports; one region if it has more."""
+_CLASSES_PER_REPORT = 16_384  # classes between two progress reports; one region if it has more
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,10 +336,8 @@ def _partition(
         batches.append(_MadeCuts(batch[is_cut, 0], proposals[is_cut], ends))
         ended.append(batch[~can_cut, 0])
         waiting = np.concatenate([waiting, refused, parts])
-        regions, records = (
-            regions + len(ended[-1]),
-            records + int(proposals[~can_cut, RECORDS].sum()),
-        )
+        regions += len(ended[-1])
+        records += int(proposals[~can_cut, RECORDS].sum())
         progress(records / n, f"{thin(regions)} regions done, {thin(len(waiting))} still to cut")
     made_cuts = _MadeCuts(*(np.concatenate(column) for column in zip(*batches, strict=True)))
     return order, np.sort(np.concatenate(ended)), made_cuts

@@ -185,8 +185,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     best = _Best(start, total_loss(task, start), bound)
     end, n_places = time.monotonic() + float(task.option(SECONDS)), 0
     for part, is_first in ((second, True), (third, False)):
-        seconds_left = (end - time.monotonic()) / (2 if is_first else 1)
-        if best.gap == 0 or seconds_left <= 0:
+        seconds = (end - time.monotonic()) / (2 if is_first else 1)
+        if best.gap == 0 or seconds <= 0:
             break
         # At first up to a multiple of the bound: few groups can be in such releases.
         below = min(int(1.01 * bound), best.loss) if is_first else best.loss
@@ -198,11 +198,9 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
             part,
             f"HiGHS assigns {counted(task.classes.n_classes, 'class', 'classes')} to "
             f"{counted(len(places.groups), 'group')}, for at most "
-            f"{counted(round(seconds_left), 'second')}",
+            f"{counted(round(seconds), 'second')}",
         )
-        best = _choose_better(
-            best, task, groups, least(prices.problem, places, seconds_left), below
-        )
+        best = _choose_better(best, task, groups, least(prices.problem, places, seconds), below)
     return replace(
         best.release, trace=Trace(evaluated=len(groups.kept), steps=n_places, gap=best.gap)
     )
@@ -272,35 +270,33 @@ def least(problem: Assignment, places: Places, seconds: float) -> Solved:
     from scipy.sparse import csr_array
 
     counts, members, group = problem.counts, places.who, places.group
-    size, n_places, n_groups = len(counts), len(members), len(places.groups)
+    size, many, few = len(counts), len(members), len(places.groups)
     if len(np.unique(members)) < size:
         return Solved(None, np.inf, done=True)
     record_losses = problem.own[members] - problem.groups.kept[places.groups][group]
     losses = (counts[members] * record_losses).astype(np.float64)
     unit = max(losses.max(), 1.0) / 1e4  # as the solver counts: it ends at a gap of a millionth
-    x, y, ones = np.arange(n_places), n_places + np.arange(n_groups), np.ones(n_places)
+    x, y, ones = np.arange(many), many + np.arange(few), np.ones(many)
     rows = np.concatenate(
-        [members, size + x, size + x, size + n_places + group, size + n_places + y - n_places]
+        [members, size + x, size + x, size + many + group, size + many + y - many]
     )
-    columns = np.concatenate([x, x, n_places + group, x, y])
-    values = np.concatenate([ones, -ones, ones, counts[members], np.full(n_groups, -problem.k)])
-    matrix = csr_array(
-        (values, (rows, columns)), shape=(size + n_places + n_groups, n_places + n_groups)
-    )
+    columns = np.concatenate([x, x, many + group, x, y])
+    values = np.concatenate([ones, -ones, ones, counts[members], np.full(few, -problem.k)])
+    matrix = csr_array((values, (rows, columns)), shape=(size + many + few, many + few))
     result = milp(
-        np.concatenate([losses / unit, np.zeros(n_groups)]),
-        integrality=np.ones(n_places + n_groups),
+        np.concatenate([losses / unit, np.zeros(few)]),
+        integrality=np.ones(many + few),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(
             matrix,
-            np.repeat([1.0, 0.0], [size, n_places + n_groups]),
-            np.repeat([1.0, np.inf], [size, n_places + n_groups]),
+            np.repeat([1.0, 0.0], [size, many + few]),
+            np.repeat([1.0, np.inf], [size, many + few]),
         ),
         options={"time_limit": seconds, "mip_rel_gap": 0},
     )
     group_of = None
     if result.x is not None:
-        is_chosen = result.x[:n_places] > 0.5
+        is_chosen = result.x[:many] > 0.5
         group_of = np.empty(size, dtype=np.int64)
         group_of[members[is_chosen]] = places.groups[group[is_chosen]]
     bound = np.inf if result.status == _INFEASIBLE else (result.mip_dual_bound or 0.0) * unit

@@ -32,7 +32,7 @@ SAMPLE = 20_000  # on so many classes the parts are held against the whole
 
 SEED = 1  # the classes whose tuples have the lowest hashes with this seed are the sample
 
-_APART_SHARE, _WHOLE_SHARE = 0.95, 0.97
+_APART, _WHOLE = 0.95, 0.97
 """After which shares of the time the parts are done, and the whole, about."""
 
 
@@ -42,10 +42,8 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
     part_of, up_to = cut_for(task, number)
     if not part_of.any():
         return merge_greedily(task, progress=progress)
-    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _WHOLE_SHARE))
-    return replace(
-        path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _WHOLE_SHARE, 1))
-    )
+    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _WHOLE))
+    return replace(path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _WHOLE, 1)))
 
 
 def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
@@ -79,7 +77,7 @@ def merge_in_parts(
         own = replace(task, classes=classes.only(part_members), k=k, models=())
         return merge_greedily(own, progress=progress)
 
-    apart_share = _APART_SHARE if task.k > up_to else 1.0
+    apart_share = _APART if task.k > up_to else 1.0
     paths = side_by_side(
         [partial(merge_part, part_members) for part_members in members],
         stretch(progress, 0, apart_share),
@@ -113,13 +111,10 @@ def _interleave_paths(
     counts = np.empty(size + len(order), dtype=np.int64)
     nodes[:size], counts[:size] = classes.nodes, classes.counts
     start = 0
-    for own_classes, path in zip(members, paths, strict=True):
-        new_classes = number[start : start + len(path.parts)]
-        parts[new_classes - size] = renamed(path.parts, np.concatenate([own_classes, new_classes]))
-        nodes[new_classes], counts[new_classes] = (
-            path.nodes[len(own_classes) :],
-            path.counts[len(own_classes) :],
-        )
+    for own, path in zip(members, paths, strict=True):
+        new = number[start : start + len(path.parts)]
+        parts[new - size] = renamed(path.parts, np.concatenate([own, new]))
+        nodes[new], counts[new] = path.nodes[len(own) :], path.counts[len(own) :]
         start += len(path.parts)
     return MergePath(classes, parts, smallest[order], nodes, counts, k_max)
 
@@ -234,16 +229,14 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
         recoding = recoding.followed_by(path.at(task.k))
     nodes, counts, part_of = recoding.lowest_hashes(SAMPLE)
     sample = replace(_build_empty_classes(classes), nodes=nodes, counts=counts)
-    partition = loss_on_sample(
-        task, sample, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1)
-    )
+    loss = loss_on_sample(task, sample, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1))
     if task.others:
         released = recoding.released
         whole = Recoding.from_targets(released, released.nodes)
         recoding = recoding.followed_by(repaired(whole, replace(task, classes=released)))
     trace = replace(
-        recoding.trace, parts=partition.parts, sampled=partition.sampled,
-        loss_ratio=partition.ratio_at(task.k),
+        recoding.trace, parts=loss.parts, sampled=loss.sampled,
+        loss_ratio=loss.ratio_at(task.k),
     )  # fmt: skip
     return recoding.with_trace(trace)
 
@@ -256,9 +249,7 @@ def _build_empty_classes(classes: EquivalenceClasses) -> EquivalenceClasses:
 
 
 # --- the cuts ---------------------------------------------------------------------------------
-_ROUNDING_SHARE = (
-    1e-12  # what is expected of two cuts may differ by this share because it was rounded
-)
+_ROUNDING = 1e-12  # rounding may change what is expected of a cut by this share
 
 CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 """What a part holds, by the cuts made so far and its number."""
@@ -324,7 +315,7 @@ def _choose_cut(
     size, records = part.n_classes, part.records[0].sum()
     # Where potentials are irrational, what cannot be told from each other is equal.
     irrational = potentials.slack > 0 and not potentials.digits
-    tolerance = 1 + Fraction(_ROUNDING_SHARE) if irrational else 1
+    tolerance = 1 + Fraction(_ROUNDING) if irrational else 1
     fewest, best = size / 4, (Fraction(0), 0.0)  # fewest: parts should take alike long
     best_cut = None
     for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
@@ -340,7 +331,7 @@ def _choose_cut(
         if not highest:
             continue
         # Those that rounding may have put in the wrong order.
-        for node in np.flatnonzero(expected >= highest * (1 - _ROUNDING_SHARE)).tolist():
+        for node in np.flatnonzero(expected >= highest * (1 - _ROUNDING)).tolist():
             exact = _compute_edge_weight(potentials, j, node, int(tree.parent[node]))
             here = exact * int(below[node]) * int(others[node])
             if here > best[0] * tolerance:

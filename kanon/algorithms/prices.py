@@ -97,9 +97,7 @@ class Prices:
         """The bound that they prove, exactly, in units of the potentials."""
         highest = self.problem.own if suppressing else self.problem.highest
         price = np.minimum(self._convert_to_units(self.price), highest >> _DEAREST)
-        worth, _ = self._weigh_groups(
-            self._get_all_groups(), price - (self.problem.own >> _DEAREST)
-        )
+        worth, _ = self._weigh(self._get_all(), price - (self.problem.own >> _DEAREST))
         return (int(self.problem.counts @ price) - int(worth.sum())) << _DEAREST
 
     def raised(self) -> None:
@@ -110,7 +108,7 @@ class Prices:
         two looks no price rises by more than a reach, so that no other group can become worth
         something, and every value is a bound of all.
         """
-        near_numbers, near, reach = self._find_near_groups(self._reach, _MOST_MEMBERS)
+        near_numbers, near, reach = self._find_near(self._reach, _MOST_MEMBERS)
         groups = replace(near, kept=self.problem.groups.kept[near_numbers] / self.scale)
         highest = np.minimum(self.price + reach, self._highest)
         before, used = self.price, self.used[near_numbers].astype(np.float64)
@@ -148,7 +146,7 @@ class Prices:
         self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
 
     def of_near_groups(self, reach: float, most: int) -> Prices:
-        at, near, _ = self._find_near_groups(reach, most)
+        at, near, _ = self._find_near(reach, most)
         every = self.problem.groups
         groups = DistinctGroups(near.begin, near.members, every.kept[at], every.node[at])
         return self._continue_with(replace(self.problem, groups=groups), self.used[at])
@@ -167,19 +165,17 @@ class Prices:
     def _convert_to_units(self, price: np.ndarray) -> np.ndarray:
         return np.floor(price * self.scale).astype(np.int64) >> _DEAREST
 
-    def _get_all_groups(self) -> _GroupArrays:
+    def _get_all(self) -> _GroupArrays:
         groups = self.problem.groups
         kept = -(-groups.kept >> _DEAREST)  # upwards: what groups are worth is never too little
         return _GroupArrays(groups.begin, groups.members, kept)
 
-    def _find_near_groups(self, reach: float, most: int) -> tuple[np.ndarray, _GroupArrays, float]:
-        groups, gain = (
-            self._get_all_groups(),
-            self._convert_to_units(self.price) - (self.problem.own >> _DEAREST),
-        )
+    def _find_near(self, reach: float, most: int) -> tuple[np.ndarray, _GroupArrays, float]:
+        groups = self._get_all()
+        gain = self._convert_to_units(self.price) - (self.problem.own >> _DEAREST)
         at = np.arange(len(groups.kept))
         while True:
-            worth, _ = self._weigh_groups(groups, gain + (int(reach * self.scale) >> _DEAREST) + 1)
+            worth, _ = self._weigh(groups, gain + (int(reach * self.scale) >> _DEAREST) + 1)
             worthwhile = np.flatnonzero(worth > 0)
             at, groups = at[worthwhile], self._select_groups(groups, worthwhile)
             if groups.begin[-1] <= most or reach * self.scale < 1:
@@ -197,12 +193,10 @@ class Prices:
     def _compute_value(
         self, groups: _GroupArrays, price: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        worth, used = self._weigh_groups(groups, price - self._own)
+        worth, used = self._weigh(groups, price - self._own)
         return float(self._counts @ price - worth.sum()), self._counts - used, worth > 0
 
-    def _weigh_groups(
-        self, groups: _GroupArrays, gain: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _weigh(self, groups: _GroupArrays, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         kind, size = groups.kept.dtype, len(gain)
         worth = np.zeros(len(groups.kept), dtype=kind)
         cuts = np.searchsorted(groups.begin, np.linspace(0, groups.begin[-1], _PARTS + 1))

@@ -94,8 +94,7 @@ class CellLoss(Loss):
     def of(self, node: Node, evaluation: Evaluation) -> int:
         """What raising all records to the node costs, and those suppressed on to the roots."""
         cell_loss = sum(
-            int(level_losses[level])
-            for level_losses, level in zip(self._level_losses, node, strict=True)
+            int(losses[level]) for losses, level in zip(self._level_losses, node, strict=True)
         )
         return cell_loss + evaluation.left
 
@@ -135,10 +134,9 @@ class ClassSize(Loss):
         return np.zeros(self._lattice.shape)
 
     def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
-        n_released = self._lattice.task.classes.n_records - self._lattice.limit
-        least = (
-            max(n_released, 0) / evaluation.all_classes * (1 - 1e-12)
-        )  # no rounding above the bound
+        most = self._lattice.task.classes.n_records - self._lattice.limit
+        # Lowered, so that no rounding lifts it above the bound.
+        least = max(most, 0) / evaluation.all_classes * (1 - 1e-12)
         above = bounds[self._lattice.up_set(node)]
         np.maximum(above, least, out=above)
 
@@ -253,17 +251,17 @@ def is_better(
     loss: Loss, mine: tuple[int | Fraction, Node], other: tuple[int | Fraction, Node]
 ) -> bool:
     """Whether a node loses less than another, or as much, and comes first in canonical order."""
-    loss_of_mine, loss_of_other = mine[0], other[0]
-    if loss.slack > 0 and -loss.slack <= loss_of_mine - loss_of_other <= loss.slack:
-        loss_of_mine, loss_of_other = loss.exactly(mine[1]), loss.exactly(other[1])
-    return loss_of_mine < loss_of_other or (loss_of_mine == loss_of_other and mine[1] < other[1])
+    lost, other_lost = mine[0], other[0]
+    if loss.slack > 0 and -loss.slack <= lost - other_lost <= loss.slack:
+        lost, other_lost = loss.exactly(mine[1]), loss.exactly(other[1])
+    return lost < other_lost or (lost == other_lost and mine[1] < other[1])
 
 
 def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
     """The node of least loss among some; of several the first in canonical order."""
     losses = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
     return reduce(
-        lambda best, candidate: candidate if is_better(loss, candidate, best) else best, losses
+        lambda best, node_loss: node_loss if is_better(loss, node_loss, best) else best, losses
     )[1]
 
 

@@ -76,8 +76,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     return Solution(path, None, curves, seconds, recodings)
 
 
-PATIENCE = 3.0
-"""Seconds that an algorithm with one run per k spends on other k than the plan's."""
+PATIENCE = 3.0  # seconds that an algorithm with one run per k spends on other k than the plan's
 
 
 def _solve_near_k(

@@ -37,9 +37,7 @@ def measure_along(histograms, parts, state):
 
 
 @kernel(seconds=1, arrays=True)
-def unchanged_cells(
-    nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
-) -> np.ndarray:
+def unchanged_cells(nodes, counts, parts, size):
     """The number of cells that still hold their original value, after 0, 1, … merges."""
     merges, m = parts.shape[0], nodes.shape[1]
     unchanged = np.zeros((size + merges, m), dtype=np.int64)
@@ -62,9 +60,7 @@ def unchanged_cells(
 
 
 @kernel(seconds=1, arrays=True)
-def add_up(
-    nodes: np.ndarray, counts: np.ndarray, starts: np.ndarray, values: np.ndarray, sums: np.ndarray
-) -> None:
+def add_up(nodes, counts, starts, values, sums):
     """Fill ``found`` per class with the sum over its cells of a whole number per node."""
     for c in range(len(counts)):
         total = 0

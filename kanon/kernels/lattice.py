@@ -13,15 +13,7 @@ from kanon.kernels.compilation import kernel
 
 
 @kernel(seconds=1, arrays=True)
-def number_parts(
-    tuples: np.ndarray,
-    raised: np.ndarray,
-    starts: np.ndarray,
-    widths: np.ndarray,
-    depths: np.ndarray,
-    parts: np.ndarray,
-    worth: np.ndarray,
-) -> int:
+def number_parts(tuples, raised, starts, widths, depths, parts, worth):
     """Number the distinct tuples that some tuples are raised to, in order of appearance; how many.
 
     ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` tell what each node is raised
@@ -85,17 +77,7 @@ class CountingRoom(NamedTuple):
 
 
 @kernel(seconds=1)
-def count_classes(
-    source: ClassRuns,
-    left_part: np.ndarray,
-    right_part: np.ndarray,
-    n_left: int,
-    n_right: int,
-    k: int,
-    most: int,
-    room: CountingRoom,
-    runs: ClassRuns,
-) -> int:
+def count_classes(source, left_part, right_part, n_left, n_right, k, most, room, runs):
     """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
 
     Nothing is hashed or cleared: the runs of one part of a first half are looked at together, and
@@ -140,16 +122,7 @@ def count_classes(
 
 
 @kernel(seconds=1)
-def assess(
-    classes: ClassRuns,
-    left_part: np.ndarray,
-    right_part: np.ndarray,
-    left_worth: np.ndarray,
-    right_worth: np.ndarray,
-    n_left: int,
-    k: int,
-    figures: np.ndarray,
-) -> None:
+def assess(classes, left_part, right_part, left_worth, right_worth, n_left, k, figures):
     """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
 
     ``found`` (6,): the records suppressed; the classes kept, and all; the sum of the squared sizes

@@ -89,16 +89,7 @@ def merge_some(work, rules, view, n):
 
 
 @kernel(seconds=1, arrays=True)
-def joining_costs(
-    nodes: np.ndarray,
-    counts: np.ndarray,
-    tuple_: np.ndarray,
-    count: int,
-    parents: np.ndarray,
-    depths: np.ndarray,
-    meeting_nodes: np.ndarray,
-    costs: np.ndarray,
-) -> None:
+def joining_costs(nodes, counts, tuple_, count, parents, depths, meeting_nodes, costs):
     """Fill ``costs``, of merging each class with one tuple, and ``joined``, where both meet."""
     for i in range(nodes.shape[0]):
         cost = 0

@@ -10,7 +10,7 @@ from kanon.kernels.compilation import kernel
 
 
 @kernel(seconds=1, arrays=True)
-def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, spread_counts: np.ndarray) -> None:
+def spread(at, first, last, spread_counts):
     """Add to ``found`` at every leaf its part of the cells ``at`` each node above it."""
     for node in range(len(at)):
         if at[node]:
@@ -20,17 +20,7 @@ def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, spread_counts: n
 
 
 @kernel(seconds=1, arrays=True)
-def answer(
-    nodes: np.ndarray,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    first: np.ndarray,
-    last: np.ndarray,
-    queried: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    estimates: np.ndarray,
-) -> None:
+def answer(nodes, counts, starts, first, last, queried, low, high, estimates):
     """Fill ``found`` with the estimated number of records that each query matches."""
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at

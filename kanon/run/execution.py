@@ -259,14 +259,7 @@ class Run:
         persons, plan = self.persons_released(), self.prepared.plan
         coarse = self._coarse_labels
         verdicts = check_content(
-            content,
-            kind,
-            rows,
-            plan,
-            roots,
-            persons,
-            coarse,
-            (form.separator, form.encoding),
+            content, kind, rows, plan, roots, persons, coarse, (form.separator, form.encoding)
         )
         if not all(verdict.holds for verdict in verdicts):
             require(self.verdicts)
@@ -359,10 +352,7 @@ def _describe_index_left_out(index: pd.Index) -> str:
 
 
 def run(
-    plan: Plan,
-    table: Table | pd.DataFrame,
-    folder: Path = Path(),
-    progress: Progress = no_progress,
+    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
 ) -> Run:
     """Run a plan on a table.
 
