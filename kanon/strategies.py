@@ -1,6 +1,7 @@
 """Strategies of greedy merging: which partner a class is merged with."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
 from kanon.cards import Card
@@ -8,49 +9,41 @@ from kanon.cards import Card
 Scope = Literal["table", "class"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"
-
-
-def _build_card(name: str, title: str, summary: str, source: str = _SOURCE) -> Card:
-    return Card(name, title, summary, source)
-
+_card = partial(Card, source=_SOURCE)
 
 _CARDS = (
-    _build_card("s1", "S1: least cost", "The partner of least merge cost."),
-    _build_card(
+    _card("s1", "S1: least cost", "The partner of least merge cost."),
+    _card(
         "s2", "S2: least cost, then highest l",
         "Among the partners of least merge cost, one that leaves the highest l-diversity.",
     ),
-    _build_card(
+    _card(
         "s3", "S3: highest l, then least cost",
         "Among the partners that leave the highest l-diversity, the cheapest.",
     ),
-    _build_card(
+    _card(
         "s4", "S4: least cost per l",
         "The partner with the least merge cost divided by the l-diversity that it leaves.",
     ),
-    _build_card(
+    _card(
         "s5", "S5: least cost, then lowest t",
         "Among the partners of least merge cost, one that leaves the lowest t-closeness.",
     ),
-    _build_card(
+    _card(
         "s6", "S6: lowest t, then least cost",
         "Among the partners that leave the lowest t-closeness, the cheapest.",
     ),
-    _build_card(
+    _card(
         "s7", "S7: least cost times t",
         "The partner with the least merge cost multiplied by the t-closeness that it leaves.",
     ),
-    _build_card(
-        "l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs.",
-    ),
-    _build_card(
-        "t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs.",
-    ),
-    _build_card(
+    _card("l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs."),
+    _card("t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs."),
+    _card(
         "k", "K: highest k, then least cost",
         "Among the partners that leave the largest smallest class, the cheapest: the reverse, for "
         "releases that must meet another model than k-anonymity.",
-        "Mauger, Le Mahec, Dequen 2023, Section 4.4",
+        source="Mauger, Le Mahec, Dequen 2023, Section 4.4",
     ),
 )  # fmt: skip
 
@@ -79,13 +72,11 @@ LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
 """
 
 SCOPES: Mapping[Scope, Card] = {
-    "table": _build_card(
+    "table": _card(
         "table", "the whole table",
         "l, t and k are those of the whole table after the merge: of its worst class.",
     ),
-    "class": _build_card(
-        "class", "the merged class", "l, t and k are those of the merged class alone.",
-    ),
+    "class": _card("class", "the merged class", "l, t and k are those of the merged class alone."),
 }  # fmt: skip
 """Whose l, t or k a strategy looks at."""
 

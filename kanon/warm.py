@@ -29,7 +29,7 @@ _TABLE = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("aba
 
 
 def warm_first() -> None:
-    """Run what the first result of a newcomer needs, on eight records: merging by cost alone."""
+    """Run what a new user's first result needs, on eight records: merging by cost alone."""
     plan, task = _prepare_small_run({"name": "gaa"})
     solve(no_progress, "gaa", task, [plan.metric])
 
@@ -102,7 +102,7 @@ def warm_rest() -> None:
 
 
 def _split_algorithms() -> tuple[list[str], list[str]]:
-    """The algorithms that merge, which take as long to compile as all others, and the others."""
+    """The algorithms that merge, which take half of the time to compile, and the others."""
     merging = [name for name, module in algorithms().items() if _is_merging(module)]
     return merging, [name for name in algorithms() if name not in merging]
 

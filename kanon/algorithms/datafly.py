@@ -65,7 +65,6 @@ def _get_limit(task: Task) -> int:
 
 
 def _raise_most_distinct(lattice: Lattice, node: Node) -> Node:
-    """The node that raises the quasi-identifier with the most distinct values."""
     distinct = lattice.distinct(node)
     raisable = [j for j, top in enumerate(lattice.tops) if node[j] < top]
     column = max(raisable, key=lambda j: (distinct[j], -j))

@@ -17,9 +17,7 @@ _FIRST_ROOM = 100_000  # room for so many groups to begin with; at least for tho
 
 MOST_MEMBERS = 200_000_000  # the classes that all groups may have together: four bytes each
 
-_FIND_SHARE = (
-    0.5  # the share of the time after which all groups are found, and their classes are listed
-)
+_FIND_SHARE = 0.5  # the share of the time until all groups are found; then classes are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +86,6 @@ def _build_room(n_classes: int, n_groups: int) -> FoundGroups:
 
 
 def _double_room(old_room: FoundGroups, n_classes: int) -> FoundGroups:
-    """Room for twice as many groups, with those that were found."""
     size = len(old_room.kept)
     larger = _build_room(n_classes, 2 * size)
     rehash(old_room, larger)

@@ -120,13 +120,12 @@ class Lattice:
         return np.argsort(heights(self.shape), axis=None, kind="stable")
 
     def one_by_one(self, places: np.ndarray) -> Iterator[int]:
-        """The places of an array; tells how far the search is, however few of them it counts."""
+        """Go through places and report progress, however few of them are counted."""
         for start in range(0, len(places), _PLACES_PER_REPORT):
             self.tell()
             yield from places[start : start + _PLACES_PER_REPORT].tolist()
 
     def nodes(self) -> Iterator[Node]:
-        """Every node, in canonical order."""
         return product(*(range(top + 1) for top in self.tops))
 
     def up_set(self, node: Node) -> tuple[slice, ...]:
@@ -153,7 +152,7 @@ class Lattice:
 
     @property
     def visited(self) -> list[Node]:
-        """The nodes that were evaluated, in their order, each once."""
+        """The nodes that were evaluated, in their order."""
         return [self.node_at(place) for place in self._value_starts]
 
     def satisfies(self, node: Node) -> bool:
@@ -222,7 +221,7 @@ class Lattice:
         return losses_of_nodes(self.lost)
 
     def tell(self) -> None:
-        """Tell how many nodes were evaluated, unless that was just told."""
+        """Report how many nodes were evaluated, unless that was just done."""
         now = time.monotonic()
         if now - self._last_report >= _REPORT_SECONDS:
             self._last_report = now

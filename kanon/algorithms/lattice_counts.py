@@ -40,7 +40,7 @@ _FIELDS = len(fields(Evaluation))
 
 @dataclass(eq=False)
 class Half:
-    """Some of the quasi-identifiers: the distinct halves of tuples, and what is known of them."""
+    """Some of the quasi-identifiers: the distinct halves of tuples, and their numbered parts."""
 
     columns: tuple[int, ...]
     tuples: np.ndarray
@@ -74,8 +74,6 @@ class Half:
 
 
 class CountsHere:
-    """Counts classes that are in memory."""
-
     def __init__(
         self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray], k: int
     ) -> None:
@@ -96,7 +94,7 @@ class CountsHere:
         self._snapshot_bytes = 0
 
     def exceeds(self, node: Node, most: int) -> bool:
-        """Whether the classes of fewer than k records hold more than so many records."""
+        """Whether classes below k hold more than ``most`` records."""
         return self._count(node, most) < 0
 
     def evaluation(self, node: Node) -> Evaluation:
@@ -117,7 +115,7 @@ class CountsHere:
         return np.unique(self._runs.counts[:number], return_counts=True)
 
     def recoded(self, node: Node) -> Recoding:
-        """All records at the node; the last one is kept, as several figures may be asked of it."""
+        """All records at the node; the last recoding is kept, as several figures need it."""
         if self._last is None or self._last[0] != node:
             targets = targets_at(self._classes, self._raised, node)
             self._last = node, Recoding.from_targets(self._classes, targets)

@@ -39,7 +39,7 @@ def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
 
 
 def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> float:
-    """How many ways there are if every cell has a level of its own, as a power of ten.
+    """How many recodings there are with a level per cell, as a power of ten.
 
     >>> from kanon.hierarchy.build import mask, suppression
     >>> trees = [suppression(["a", "b"]), mask(["1111", "2222"], [3, 2, 1])]
@@ -62,7 +62,7 @@ def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
 
 
 def heights(shape: Sequence[int]) -> np.ndarray:
-    """The sum of the levels of every node, of a lattice of some shape. Of that shape, uint16.
+    """The height (sum of levels) of every node. An array of the lattice's shape, uint16.
 
     >>> heights((2, 3)).tolist()
     [[0, 1, 2], [1, 2, 3]]

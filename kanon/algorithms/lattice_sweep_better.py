@@ -113,7 +113,7 @@ def _share_classes(
 
 
 def _order_by_loss(shared: Shared) -> np.ndarray:
-    """The classes by their loss per record, the dearest first; the next tries begin with them."""
+    """The classes by their loss per record, the most expensive first."""
     shared.state[PLACE] = 0
     numbers = np.flatnonzero(shared.head >= 0)
     return numbers[np.argsort(-(shared.loss[numbers] // shared.size[numbers]), kind="stable")]

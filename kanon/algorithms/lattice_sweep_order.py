@@ -32,11 +32,9 @@ _KEYS = 0.8
 
 def _build_losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     size = task.classes.n_classes
-    potentials = [
-        depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)
-    ]
+    left = [depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)]
     room = np.zeros((4, size), dtype=np.int64)
-    return Losses(np.concatenate(potentials), own_potentials(task), *room)
+    return Losses(np.concatenate(left), own_potentials(task), *room)
 
 
 def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:

@@ -51,8 +51,8 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
     )
     parts = [math.prod(levels[:split]), math.prod(levels[split:])]
     sizes = [table.size for table in raised]
-    first, first_of = _group_half_tuples(classes, 0, split)
-    last, last_of = _group_half_tuples(classes, split, len(levels))
+    first, first_of = _group_tuples(classes, 0, split)
+    last, last_of = _group_tuples(classes, split, len(levels))
     lattice = LatticeArrays(
         # Copies of one kind: whether an array can be written is part of its type for Numba.
         np.array(classes.nodes, dtype=np.int32, order="C"),
@@ -71,7 +71,7 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
     return lattice, raised
 
 
-def _group_half_tuples(
+def _group_tuples(
     classes: EquivalenceClasses, first: int, end: int
 ) -> tuple[np.ndarray, np.ndarray]:
     sizes = [tree.n_nodes for tree in classes.hierarchies[first:end]]
@@ -125,7 +125,7 @@ def targets_at(
 
 
 def now_and_then(progress: Progress) -> Callable[[float, str], None]:
-    """Pass progress on, but not more often than anybody can see."""
+    """Pass progress on, at most 20 times a second."""
     last = -math.inf
 
     def tell(fraction: float, text: str) -> None:
@@ -139,7 +139,7 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
 
 
 def walked(task: Task, progress: Progress = no_progress) -> SweepState:
-    """Walk along the nodes by loss; at each, release every group of what remains that may be."""
+    """Visit the nodes by loss; at each, release every group of the rest that is allowed."""
     classes, k = task.classes, task.k
     tell = now_and_then(progress)
     tell(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
@@ -149,10 +149,8 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     walk = SweepWalk(
         order,
         np.arange(classes.n_classes, dtype=np.uint32),
-        _build_walked_half(
-            lattice, 0, lattice.first, lattice.first_of, halves.ones, halves.ones_of
-        ),
-        _build_walked_half(
+        _build_half(lattice, 0, lattice.first, lattice.first_of, halves.ones, halves.ones_of),
+        _build_half(
             lattice, lattice.split, lattice.last, lattice.last_of, halves.others, halves.others_of
         ),
         np.zeros(classes.n_classes, dtype=np.uint32),
@@ -179,7 +177,7 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     return SweepState(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
-def _build_walked_half(
+def _build_half(
     lattice: LatticeArrays,
     begins: int,
     tuples: np.ndarray,
@@ -202,7 +200,7 @@ def _build_walked_half(
 
 
 def _remove_breaking_groups(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
-    """Empty the groups that have k records and break another model: so they are not released."""
+    """Empty the groups of k records that break another model, so that they are not released."""
     live = walk.grouped[: walk.state[GROUPED]]
     of, sizes = table.of[: len(live)], table.size[:groups]
     large_groups = np.flatnonzero(sizes >= task.k)

@@ -214,9 +214,9 @@ def released(
         if alone:
             labels = [line.tree.labels[node] for node in raised]
             raised[[label != text for label, text in zip(labels, texts, strict=True)]] = -1
-        unnamed = np.flatnonzero(raised < 0)
-        tree, raised[unnamed] = ranges_beside(
-            line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in unnamed]
+        missing = np.flatnonzero(raised < 0)
+        tree, raised[missing] = ranges_beside(
+            line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in missing]
         )
         targets[:, j] = raised[group]
         trees.append(tree)
@@ -289,14 +289,11 @@ def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn]
 def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits."""
     line, nodes = ValueOrder.of(classes.hierarchies[j]), classes.nodes[:, j]
-    number_of_rank = {
+    by_rank = {
         int(line.rank[leaf]): _parse_number(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]
     }
     middle = {
-        int(node): (
-            number_of_rank[int(line.lowest[node])] + number_of_rank[int(line.highest[node])]
-        )
-        / 2
+        int(node): (by_rank[int(line.lowest[node])] + by_rank[int(line.highest[node])]) / 2
         for node in np.unique(nodes)
     }
     lowest = min(middle.values())
@@ -311,9 +308,7 @@ def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     parts = (value.denominator for node, value in middle.items() if node < tree.n_leaves)
     parts_of_one = reduce(lcm, parts, 1)
     digits = next(d for d in count() if 10**d % parts_of_one == 0)
-    label_of = {
-        number_of_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]
-    }
+    label_of = {by_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]}
     weight = _inverse_variance(values, classes.counts)
     return NumberedColumn(line, values, lowest, unit, weight, digits, label_of)
 

@@ -27,7 +27,7 @@ class ContinuedMerging:
 
 
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
-    """The release after merging on every class that breaks a model, the smallest first."""
+    """The release after merging every class that breaks a model, the smallest first."""
     before = recoding.released
     merging = continued(before, task, progress)
     if not len(merging.parts):
@@ -59,9 +59,9 @@ def continued(
             return [histogram.only(np.array([number])) for histogram in before.histograms]
         return histograms.pop(number)
 
-    def build_heap_entry(number: int) -> tuple[int, int, tuple[int, ...], int]:
-        rank = int(merging.ranks[number])
-        return int(merging.counts[number]), rank, tuple(merging.nodes[number].tolist()), number
+    def build_heap_entry(c: int) -> tuple[int, int, tuple[int, ...], int]:
+        rank = int(merging.ranks[c])
+        return int(merging.counts[c]), rank, tuple(merging.nodes[c].tolist()), c
 
     heap = [build_heap_entry(number) for number in np.flatnonzero(breaks).tolist()]
     heapq.heapify(heap)
@@ -70,17 +70,15 @@ def continued(
         *_, breaking = heapq.heappop(heap)
         if not merging.alive[breaking]:
             continue
-        made_class = int(merge_chosen(merging, rules, view, breaking))
+        new = int(merge_chosen(merging, rules, view, breaking))
         parts = [int(part) for part in merging.parts[merges] if part >= 0]
-        histograms[made_class] = [
+        histograms[new] = [
             _merge_sensitive(columns) for columns in zip(*map(get_histograms, parts), strict=True)
         ]
-        alone = slice(made_class, made_class + 1)
-        merged = before.regrouped(
-            merging.nodes[alone], merging.counts[alone], histograms[made_class]
-        )
+        alone = slice(new, new + 1)
+        merged = before.regrouped(merging.nodes[alone], merging.counts[alone], histograms[new])
         if broken(task.models, merged)[0]:
-            heapq.heappush(heap, build_heap_entry(made_class))
+            heapq.heappush(heap, build_heap_entry(new))
         merges += 1
         if merges % 64 == 0:
             n_waiting = len(heap)
@@ -88,14 +86,14 @@ def continued(
                 max(0.0, 1 - n_waiting / n_at_first),
                 f"{thin(n_waiting)} classes left to merge for the other models",
             )
-    made_class = size + merges
+    new = size + merges
     return ContinuedMerging(
-        before, merging.parts[:merges], merging.nodes[:made_class], merging.counts[:made_class]
+        before, merging.parts[:merges], merging.nodes[:new], merging.counts[:new]
     )
 
 
 def _merge_sensitive(parts: tuple[Sensitive, ...]) -> Sensitive:
-    """One class made of several; the total stays that of the whole table."""
+    """One class made of several; its total stays that of the whole table."""
     value = np.concatenate([part.value for part in parts])
     count = np.concatenate([part.count for part in parts])
     values, place = np.unique(value, return_inverse=True)

@@ -96,7 +96,7 @@ def begin(
 
 
 def _plant_tree(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
-    """Make the prefix tree anew, of the classes that live. Returns them as they stand there."""
+    """Build the prefix tree of live classes; returns them in its order."""
     aside = work.counts[living] >= rules.k if rules.first_below_k else np.zeros(len(living), bool)
     order = np.lexsort((*work.nodes[living][:, rules.order[::-1]].T, aside))
     plant(work, rules, living[order])
@@ -216,7 +216,7 @@ def _create_places(size: int) -> np.ndarray:
 
 
 def _create_candidates(size: int) -> np.ndarray:
-    """Room for classes that functions are called with: of one type (kanon/kernels/merging.py)."""
+    """int64, as every candidate of the kernels (see kanon/kernels/merging.py)."""
     return np.zeros(size, dtype=np.int64)
 
 

@@ -183,7 +183,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     prices = good_prices(task, groups, stretch(progress, first, second))
     bound = prices.bound()
     best = _Best(start, total_loss(task, start), bound)
-    end, n_places = time.monotonic() + float(task.option(SECONDS)), 0
+    end, many = time.monotonic() + float(task.option(SECONDS)), 0
     for part, is_first in ((second, True), (third, False)):
         seconds = (end - time.monotonic()) / (2 if is_first else 1)
         if best.gap == 0 or seconds <= 0:
@@ -191,8 +191,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         # At first up to a multiple of the bound: few groups can be in such releases.
         below = min(int(1.01 * bound), best.loss) if is_first else best.loss
         places = places_below(prices, below)
-        n_places = len(places.who)
-        if n_places > MOST_PLACES:
+        many = len(places.who)
+        if many > MOST_PLACES:
             break
         progress(
             part,
@@ -200,15 +200,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
             f"{counted(len(places.groups), 'group')}, for at most "
             f"{counted(round(seconds), 'second')}",
         )
-        best = _choose_better(best, task, groups, least(prices.problem, places, seconds), below)
-    return replace(
-        best.release, trace=Trace(evaluated=len(groups.kept), steps=n_places, gap=best.gap)
-    )
+        best = _improve(best, task, groups, least(prices.problem, places, seconds), below)
+    return replace(best.release, trace=Trace(evaluated=len(groups.kept), steps=many, gap=best.gap))
 
 
-def _choose_better(
-    best: _Best, task: Task, groups: DistinctGroups, result: Solved, below: int
-) -> _Best:
+def _improve(best: _Best, task: Task, groups: DistinctGroups, result: Solved, below: int) -> _Best:
     release, loss, bound = best.release, best.loss, result.bound
     if result.into is not None:
         candidate = improved(_build_release(task, groups, result.into), task)

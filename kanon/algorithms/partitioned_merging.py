@@ -49,9 +49,9 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
 def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
     """The part of each class, and up to which k parts are merged apart.
 
-    That k is a hundred times the mean size of a class at the start. In small tables it is less:
-    what 64 classes in each part would hold, since the fewer are left of a part the more costs a
-    cut. Every part holds at least so many records. Tables too small for that are one part.
+    That k is a hundred times the mean size of a class at the start; less in small tables, so that
+    64 classes are left of each part: the fewer are left, the more a cut costs. Every part holds at
+    least so many records. Tables too small for that are one part.
     """
     classes, up_to = task.classes, apart_up_to(task.classes, number)
     if up_to < 2:  # every class has one record already
@@ -67,7 +67,7 @@ def apart_up_to(classes: EquivalenceClasses, number: int) -> int:
 def merge_in_parts(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
 ) -> MergePath:
-    """Merge parts by themselves for every k up to ``up_to``, and then all of them together."""
+    """Merge each part on its own for every k up to ``up_to``, then all of them together."""
     classes, k = task.classes, min(task.k, up_to)
     by_part = np.argsort(part_of, kind="stable")
     members = np.split(by_part, np.cumsum(np.bincount(part_of))[:-1])
@@ -77,24 +77,24 @@ def merge_in_parts(
         own = replace(task, classes=classes.only(part_members), k=k, models=())
         return merge_greedily(own, progress=progress)
 
-    apart_share = _APART if task.k > up_to else 1.0
+    share = _APART if task.k > up_to else 1.0
     paths = side_by_side(
         [partial(merge_part, part_members) for part_members in members],
-        stretch(progress, 0, apart_share),
+        stretch(progress, 0, share),
         "part",
         weights=[len(part_members) for part_members in members],
     )
-    path = _interleave_paths(classes, members, paths, k)
+    path = _interleave(classes, members, paths, k)
     if task.k <= up_to:
         return path
     remaining = path.after(len(path.parts)).released
-    whole_path = merge_greedily(
-        replace(task, classes=remaining, models=()), progress=stretch(progress, apart_share, 1)
+    rest = merge_greedily(
+        replace(task, classes=remaining, models=()), progress=stretch(progress, share, 1)
     )
-    return path.followed_by(whole_path)
+    return path.followed_by(rest)
 
 
-def _interleave_paths(
+def _interleave(
     classes: EquivalenceClasses,
     members: Sequence[np.ndarray],
     paths: Sequence[MergePath],
@@ -198,12 +198,12 @@ class MergePart:
 
 
 def _sign_hashes(nodes: np.ndarray) -> np.ndarray:
-    """The hashes of tuples as whole numbers with a sign, in the same order: engines know those."""
+    """The hashes of tuples as signed numbers in the same order: engines have only those."""
     return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
 
 
 def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
-    """The release for the task's k: that of :func:`merge_apart`, made where the classes are."""
+    """The release of :func:`merge_apart` for the task's k, made where the classes are."""
     task.check()
     if LOOKS_AT[task.strategy]:
         raise PlanError(

@@ -94,7 +94,7 @@ class Prices:
         return float(self._counts @ self.price) / max(float(self._counts.sum()), 1.0)
 
     def bound(self, suppressing: bool = False) -> int:
-        """The bound that they prove, exactly, in units of the potentials."""
+        """The bound that the prices prove, exactly, in units of the potentials."""
         highest = self.problem.own if suppressing else self.problem.highest
         price = np.minimum(self._convert_to_units(self.price), highest >> _DEAREST)
         worth, _ = self._weigh(self._get_all(), price - (self.problem.own >> _DEAREST))

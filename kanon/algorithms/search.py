@@ -65,7 +65,7 @@ class Loss(ABC):
 
     @abstractmethod
     def of(self, node: Node, evaluation: Evaluation) -> int | Fraction:
-        """The loss of a node's release."""
+        pass
 
     def exactly(self, node: Node) -> int | Fraction:
         """The exact loss of a node's release, where losses had to be rounded."""
@@ -76,7 +76,7 @@ class Loss(ABC):
         """Per node, in an array of the lattice's shape, no more than its loss."""
 
     def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
-        """Raise the bounds of a node that was evaluated and of all above it, if known, in place."""
+        """Raise, in place, the bounds of an evaluated node and of all above it."""
         return
 
 
@@ -93,13 +93,11 @@ class CellLoss(Loss):
 
     def of(self, node: Node, evaluation: Evaluation) -> int:
         """What raising all records to the node costs, and those suppressed on to the roots."""
-        cell_loss = sum(
-            int(losses[level]) for losses, level in zip(self._level_losses, node, strict=True)
-        )
-        return cell_loss + evaluation.left
+        lost = sum(int(row[level]) for row, level in zip(self._level_losses, node, strict=True))
+        return lost + evaluation.left
 
     def exactly(self, node: Node) -> int:
-        """Exactly, but for a constant and a factor that are those of all nodes."""
+        """Exact up to a constant and a factor that all nodes share."""
         return -self._potentials.exact_sum(self._lattice.release(node).cells)
 
     def bounds(self) -> np.ndarray:
@@ -124,7 +122,7 @@ class ClassSize(Loss):
     """AECS: released records per class."""
 
     def of(self, node: Node, evaluation: Evaluation) -> Fraction:
-        """Released records per class; more than n if no class is left."""
+        """Released records per class; more than n without classes."""
         n_records = self._lattice.task.classes.n_records
         if not evaluation.classes:
             return Fraction(n_records + 1)
@@ -196,7 +194,7 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
 
 
 class NodeTags:
-    """Which nodes of a lattice are known to satisfy, or not to."""
+    """Which nodes of a lattice are known to satisfy or to fail."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -204,7 +202,7 @@ class NodeTags:
         self.failing = np.zeros(lattice.shape, dtype=bool)
 
     def says(self, node: Node) -> bool | None:
-        """Whether a node is known to satisfy; None if nothing is known."""
+        """Whether a node satisfies; None while undecided."""
         if self.satisfying[node]:
             return True
         return False if self.failing[node] else None
@@ -215,7 +213,7 @@ class NodeTags:
         return satisfies
 
     def tag(self, node: Node, satisfies: bool) -> None:
-        """Note that a node satisfies, and so all above it; or does not, nor any below it."""
+        """Mark a node and all above it as satisfying, or it and all below it as failing."""
         if satisfies:
             self.satisfying[self._lattice.up_set(node)] = True
         else:
@@ -260,9 +258,7 @@ def is_better(
 def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
     """The node of least loss among some; of several the first in canonical order."""
     losses = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
-    return reduce(
-        lambda best, node_loss: node_loss if is_better(loss, node_loss, best) else best, losses
-    )[1]
+    return reduce(lambda best, new: new if is_better(loss, new, best) else best, losses)[1]
 
 
 def least_loss(

@@ -41,7 +41,7 @@ class Solution:
         return tuple(sorted(self.finished)) if self.finished else None
 
     def at(self, k: int) -> Recoding:
-        """The recoding for k; of an algorithm without a path, the only one there is."""
+        """The recoding for k; without a path, the only one there is."""
         if self.finished:
             if k not in self.finished:
                 raise ValueError(f"k = {k} was not computed")
@@ -82,7 +82,7 @@ PATIENCE = 3.0  # seconds that an algorithm with one run per k spends on other k
 def _solve_near_k(
     progress: Progress, module: ModuleType, task: Task, seconds: float
 ) -> dict[int, Recoding]:
-    """The releases for other k, the nearest by ratio first, as many as there is time for."""
+    """The releases for other k, the nearest by ratio first, as many as time allows."""
     other_k = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
     other_k.sort(key=lambda k: abs(math.log(k / task.k)))
     recodings: dict[int, Recoding] = {}

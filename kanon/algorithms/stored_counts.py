@@ -18,7 +18,7 @@ _MOST_TABLES, _MOST_COUNTS_HERE = 8, 8
 
 
 class StoredCounts:
-    """Counts classes by rolling up tables that the engine keeps; as :class:`CountsHere` does."""
+    """Counts classes like :class:`CountsHere`, by rolling up tables that an engine keeps."""
 
     def __init__(self, classes: StoredClasses, potentials: Sequence[np.ndarray], k: int) -> None:
         self._classes, self._potentials, self._k = classes, potentials, k
@@ -125,5 +125,5 @@ def _get_most_here() -> int:
 
 
 def _is_below(low: Node, high: Node) -> bool:
-    """Whether a node is another one, or raises nothing further than it."""
+    """Whether a node is another one, or nowhere above it."""
     return all(level <= upper for level, upper in zip(low, high, strict=True))

@@ -10,7 +10,7 @@ from kanon.kernels.worst_classes import rate
 
 @kernel(seconds=2, arrays=True)
 def measure_along(histograms, parts, state):
-    """How bad the worst class is after 0, 1, … merges; uses up ``histograms``."""
+    """How bad the worst class is after 0, 1, … merges; uses ``histograms`` up."""
     merges = parts.shape[0]
     size = len(histograms.length) - merges
     half = 1
@@ -61,7 +61,7 @@ def unchanged_cells(nodes, counts, parts, size):
 
 @kernel(seconds=1, arrays=True)
 def add_up(nodes, counts, starts, values, sums):
-    """Fill ``found`` per class with the sum over its cells of a whole number per node."""
+    """Fill ``sums``: per class the sum over its cells of a whole number per node."""
     for c in range(len(counts)):
         total = 0
         for j in range(len(starts)):

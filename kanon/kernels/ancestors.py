@@ -5,7 +5,6 @@ from kanon.kernels.compilation import loop
 
 @loop
 def lca(parent, node, other):
-    """The lowest common ancestor; parents have larger numbers than their children."""
     while node != other:
         if node < other:
             node = parent[node]

@@ -42,7 +42,7 @@ def _sum_added_logs(logs, value, tally, marks, first, last):
 
 @loop
 def _sum_added_excess(total, records, value, tally, marks, first, last, size):
-    """By how much n times the excess over the table's shares grows as a class joins the marks."""
+    """How much the excess over the table's shares, times n, grows as a class joins the marks."""
     grown = np.int64(0)
     for entry in range(first, last):
         due = total[value[entry]] * size
@@ -63,7 +63,7 @@ def _sum_excess(total, records, value, tally, first, last, size):
 def bad_of_two(
     at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
 ):
-    """How bad a merge is; takes arrays, as handing over the records that hold them is slow."""
+    """How bad a merge is. Takes arrays, as it is slow to pass the tuples that hold them."""
     if at == LOOKS_AT_K:
         return -float(size)
     first, last = start[other], start[other] + length[other]
@@ -110,7 +110,7 @@ def merged_bad(view, work, chosen, other, third):
 def least_of_two(
     at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
 ):
-    """A bound: the merge of two classes is at least so bad, whether they share values or not."""
+    """A lower bound of how bad a merge of two classes is, whichever values they share."""
     both = size + other_size
     if at == LOOKS_AT_L:
         return (mass + other_mass) / both - ln(logs, both) - SLACK
@@ -120,7 +120,7 @@ def least_of_two(
 
 @loop
 def third_class(view, work, rules, chosen, candidate):
-    """The class that the merge with a candidate would meet; -1 if none."""
+    """The class that already has the merged tuple of a candidate; -1 if none."""
     stamp = work.state[MERGES] + 1
     if view.state[COVERED] == stamp:
         return view.third[candidate] if view.stamp[candidate] == stamp else -1
@@ -155,7 +155,7 @@ def badness(view, work, rules, chosen, candidate):
 
 @loop
 def changes_nothing(view, chosen, by, bar):
-    """Whether no merge with ``chosen`` changes how bad the worst class of the table is."""
+    """Whether no merge of ``chosen`` changes how bad the table's worst class is."""
     if not view.whole:
         return False
     if by == LEAST_PRODUCT:  # of those that do not take in all of the worst classes

@@ -65,7 +65,7 @@ def _begin_at(table, pool, clusters, c):
 
 @loop_with_arrays
 def _compare_widening(table, pool, centre, own, weighted, a, b):
-    """The sign of the exact difference of what it costs to widen a cluster by two classes."""
+    """The sign of the exact difference between widening a cluster by class a and by b."""
     its, theirs = np.int64(1), np.int64(1)
     if weighted:
         its, theirs = pool.records[a], pool.records[b]
@@ -77,7 +77,7 @@ def _compare_widening(table, pool, centre, own, weighted, a, b):
 
 @loop_with_arrays
 def _find_furthest(table, pool):
-    """The place of the class furthest from the last start; the first of several."""
+    """The first place of a class furthest from the last start."""
     start, slack = table.nodes[pool.state[START]], table.digits.slack
     best, most = -1, np.int64(-1)
     for place in range(pool.state[LIVE]):
@@ -95,7 +95,7 @@ def _find_furthest(table, pool):
 
 @loop_with_arrays
 def _find_cheapest(table, pool, centre, own):
-    """The place of the class that the cluster is widened by at least cost; the first of several."""
+    """The first place of a class that widens the cluster at least cost."""
     weighted, slack = table.weighted, table.digits.slack
     best, least = -1, MOST
     for place in range(pool.state[LIVE]):
@@ -141,7 +141,7 @@ def _take_class(table, pool, clusters, place, grows):
 
 @kernel(seconds=2, arrays=True)
 def grow_some(table, pool, clusters, looks):
-    """Make clusters for about so many looks; whether fewer than k records are left."""
+    """Build clusters for about ``looks`` looks; whether fewer than k records are left."""
     state = pool.state
     m = table.nodes.shape[1]
     while looks > 0:

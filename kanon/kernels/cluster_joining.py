@@ -31,7 +31,7 @@ def _meet_tuple(table, meeting, tuple_):
 
 @loop_with_arrays
 def _compare_joining(table, clusters, meeting, its, a, b):
-    """The sign of the exact difference of what the ready tuple costs to widen two clusters."""
+    """The sign of the exact difference between widening cluster a and b by the ready tuple."""
     own, theirs = np.int64(1), np.int64(1)
     if table.weighted:
         own, theirs = clusters.records[a], clusters.records[b]
@@ -43,7 +43,7 @@ def _compare_joining(table, clusters, meeting, its, a, b):
 
 @loop_with_arrays
 def _find_nearest(table, clusters, meeting, records, below, excluded):
-    """The first cluster below ``below`` records, not ``but``, widened at least cost; -1 if none."""
+    """The first cheapest cluster below ``below`` records except ``excluded``; -1 if none."""
     best, least, slack = -1, MOST, table.digits.slack
     most = least  # beyond it no sum is followed
     its = records if table.weighted else np.int64(1)
@@ -67,7 +67,7 @@ def _find_nearest(table, clusters, meeting, records, below, excluded):
 
 @kernel(seconds=1, arrays=True)
 def join_some(table, clusters, meeting, queue, below, looks):
-    """Let queued classes join the nearest cluster, first those below ``below``; whether all did."""
+    """Let queued classes join the nearest cluster, first those below ``below``; whether done."""
     state = meeting.state
     while state[0] < len(queue):
         if looks <= 0:
@@ -88,7 +88,7 @@ def join_some(table, clusters, meeting, queue, below, looks):
 
 @kernel(seconds=1, arrays=True)
 def merge_small_some(table, clusters, meeting, into, looks):
-    """Merge clusters below k with the nearest other, noted in ``into``; whether all hold k."""
+    """Merge clusters below k with the nearest other, noted in ``into``; whether done."""
     state = meeting.state
     while state[0] < len(clusters.records):
         if looks <= 0:

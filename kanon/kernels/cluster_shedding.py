@@ -20,7 +20,7 @@ def _compute_widening(table, centre, own, tuple_, its):
 
 @loop_with_arrays
 def _measure_distances(table, mine, records, others):
-    """What widening all other members by each costs; writes ``others``, the centres of those."""
+    """What widening the other members by each member costs; fills ``others``, their centres."""
     size, m = len(mine), table.nodes.shape[1]
     before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
     before[0] = table.nodes[mine[0]]
@@ -44,7 +44,7 @@ def _measure_distances(table, mine, records, others):
 
 @loop_with_arrays
 def _is_leaving_sooner(table, mine, records, others, a, b):
-    """Whether a member is exactly further from the others than another is, or comes first."""
+    """Whether member a is exactly further from the others than b, or as far and first."""
     own, its = np.int64(1), np.int64(1)
     own_other, its_other = np.int64(1), np.int64(1)
     if table.weighted:
@@ -59,7 +59,7 @@ def _is_leaving_sooner(table, mine, records, others, a, b):
 
 @loop_with_arrays
 def _order_furthest_first(table, mine, records):
-    """The members of a cluster, the furthest from its others first; of several, as they stand."""
+    """The members of a cluster, the furthest from the others first; ties stay in order."""
     others = np.empty((len(mine), table.nodes.shape[1]), dtype=np.int32)
     apart = _measure_distances(table, mine, records, others)
     order, slack = np.argsort(-apart, kind="mergesort"), table.digits.slack
@@ -79,7 +79,7 @@ def _order_furthest_first(table, mine, records):
 
 @kernel(seconds=4, arrays=True)
 def shed_some(table, clusters, members, start, state, looks):
-    """Let clusters above k lose the members furthest from the others; whether all are done."""
+    """Let clusters above k lose the members furthest from the others; whether done."""
     while state[0] < len(clusters.records):
         if looks <= 0:
             return False

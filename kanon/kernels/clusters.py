@@ -39,7 +39,7 @@ MOST = np.int64(2**63 - 1)
 
 @loop_with_arrays
 def meet_all(parent, depth, size, node, own, its):
-    """Per node v of a hierarchy what raising ``node``, and v, to where they meet costs."""
+    """Fill, per node v, what raising ``node`` and v to their common ancestor costs."""
     for v in range(size):
         met = depth[lca(parent, node, v)]
         own[v] = depth[node] - met
@@ -48,6 +48,6 @@ def meet_all(parent, depth, size, node, own, its):
 
 @loop_with_arrays
 def raise_to(table, tuple_, other):
-    """Raise a tuple, in place, to where it meets another."""
+    """Raise a tuple, in place, to its common ancestors with another."""
     for j in range(len(tuple_)):
         tuple_[j] = lca(table.parents[j], tuple_[j], other[j])

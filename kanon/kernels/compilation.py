@@ -44,17 +44,17 @@ class Kernel:
 
 
 def kernel(seconds: float, without: float | None = None, arrays: bool = False) -> Any:
-    """Compile a loop that Python calls; ``arrays``: whether it or what it calls may make arrays."""
+    """Compile a loop that Python calls; ``arrays``: whether it or its callees may create arrays."""
     options = {} if arrays else _NO_COUNTS
     with_none = seconds if without is None else without
     return lambda function: Kernel(function, options, seconds, with_none)
 
 
 def loop(function: Callable[..., Any]) -> Any:
-    """Have a loop compiled that kernels call and that makes no arrays."""
+    """Compile a loop that kernels call and that creates no arrays."""
     return Kernel(function, {**_NO_PYTHON, **_NO_COUNTS}, called_by_python=False)
 
 
 def loop_with_arrays(function: Callable[..., Any]) -> Any:
-    """Have a loop compiled that kernels call and that may make arrays."""
+    """Compile a loop that kernels call and that may create arrays."""
     return Kernel(function, _NO_PYTHON, called_by_python=False)

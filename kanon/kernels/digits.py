@@ -19,7 +19,7 @@ class Digits(NamedTuple):
 
 @loop
 def sum_digits(digits, parents, mine, own, theirs, its, sums):
-    """The digits of what it costs to raise two tuples to where they meet, not carried over yet."""
+    """The digits of what raising two tuples to their meeting costs, without carries."""
     sums[:] = 0
     for j in range(len(mine)):
         met = lca(parents[j], mine[j], theirs[j])
@@ -30,7 +30,7 @@ def sum_digits(digits, parents, mine, own, theirs, its, sums):
 
 @loop
 def _compare_digits(sums, others, bits):
-    """The sign of a difference of two numbers in digits, the lowest first."""
+    """The sign of a difference of two numbers in digits, lowest digit first."""
     carry, rest = np.int64(0), np.int64(0)
     for place in range(len(sums)):
         carry += sums[place] - others[place]

@@ -47,10 +47,10 @@ _SOURCES = _hash_sources()
 
 
 class _CheckedFiles(IndexDataCacheFile):
-    """What Numba keeps, behind a hash of it: a file that is damaged is none, and is written anew.
+    """Numba's cache files behind a hash: a damaged file counts as absent and is written again.
 
-    Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The version
-    is part of the hash, as an index of another one may name a class which is gone.
+    Numba has no public way for that; tests/kernels/test_cache.py checks it. The version is part of
+    the hash, as an index of another version may name a class that no longer exists.
     """
 
     def _hash(self, data: bytes) -> bytes:
@@ -86,10 +86,10 @@ class _CheckedFiles(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """The compiled code of one function; what is lacking is compiled by one process at a time.
+    """The compiled code of one function; one process at a time compiles what is missing.
 
-    Waiting processes find what the first one cached. A function's callees are locked while it is,
-    never the other way round, as no kernel calls itself.
+    Waiting processes load what the first one cached. A function's callees are locked inside its own
+    lock, never the other way round, as no kernel calls itself.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -135,7 +135,7 @@ class _Cache(FunctionCache):
 
 
 class _Preparation:
-    """The kernel that is being compiled with all that it calls, since when, and for how long."""
+    """The kernel being compiled with all its callees: since when, and for how long."""
 
     started: float | None = None
     seconds = 0.0
@@ -160,7 +160,7 @@ class _Preparation:
 
 
 class KernelDispatcher(CPUDispatcher):
-    """What Python calls in the place of a kernel: it compiles it for the types of its arguments."""
+    """What Python calls for a kernel; compiles it for the types of its arguments."""
 
     seconds = seconds_without = 1.0  # see Kernel
 
@@ -169,7 +169,7 @@ class KernelDispatcher(CPUDispatcher):
             self._cache = _Cache(self.py_func)
 
     def compile(self, signature: Any) -> Any:
-        """Load or compile it for these types of arguments; alone, if compiled, on this machine."""
+        """Load or compile it for these argument types; only one process of a machine compiles."""
         with global_compiler_lock:  # which Numba takes next
             outermost = _Preparation.started is None
             if outermost:
@@ -187,7 +187,7 @@ class KernelDispatcher(CPUDispatcher):
                     _Preparation.end()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
-        """Compile a literal 0 or True as any number or truth value; Numba would compile each."""
+        """Treat a literal 0 or True as any number or truth value; Numba would compile each."""
         plain = tuple(_unliteral(argument) for argument in arguments)
         return super().get_call_template(
             plain, {n: _unliteral(argument) for n, argument in named.items()}
@@ -195,10 +195,10 @@ class KernelDispatcher(CPUDispatcher):
 
 
 class LoopDispatcher(KernelDispatcher):
-    """The same of a loop, which kernels call and Python cannot."""
+    """The same for a loop, which kernels call and Python cannot."""
 
     def add_overload(self, compiled: Any) -> None:
-        """Note what was compiled, for kernels alone."""
+        """Register compiled code for kernels alone."""
         self.overloads[tuple(compiled.signature.args)] = compiled
 
     def _compile_for_args(self, *_: Any, **__: Any) -> Any:
@@ -206,7 +206,7 @@ class LoopDispatcher(KernelDispatcher):
 
 
 def dispatcher_of(kernel: Any) -> Any:
-    """What is called for a ``Kernel`` or loop of it; the function itself without Numba's JIT."""
+    """What is called for a kernel or loop; the plain function if Numba's JIT is off."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return kernel.function
     kind = KernelDispatcher if kernel.called_by_python else LoopDispatcher
@@ -252,13 +252,13 @@ def _get_note_path() -> Path | None:
 
 
 def all_is_compiled() -> bool:
-    """Whether a note says that all kernels, as they are now, are cached."""
+    """Whether a note says that all present kernels are cached."""
     note = _get_note_path()
     return note is not None and note.exists()
 
 
 def note_that_all_is_compiled() -> None:
-    """Note it where the kernels are kept, so that no other process looks through them."""
+    """Note it beside the cached kernels, so that no other process checks them all."""
     note = _get_note_path()
     if note is not None:
         with contextlib.suppress(OSError):

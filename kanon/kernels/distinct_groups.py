@@ -13,7 +13,7 @@ GROUPS, MEMBERS, LIVE = 0, 1, 2  # places of ``state``
 
 
 class FoundGroups(NamedTuple):
-    """Room for groups that differ, and a hash table from sets of classes to them."""
+    """Room for distinct groups, and a hash table from sets of classes to them."""
 
     key: np.ndarray  # per place of the table the hash of a set
     place: np.ndarray  # per place its group; -1 for none
@@ -31,7 +31,7 @@ class FoundGroups(NamedTuple):
 
 @loop
 def _hash_sets(lattice, halves, table, full, k, live, marks, sets, node):
-    """Group by a node, and hash the set of classes of each group; returns how many groups."""
+    """Group by a node and hash each group's set of classes; returns how many groups."""
     if node % lattice.parts[1] == 0:
         sets.state[LIVE] = of_large_parts(lattice, halves, table, full, node, k, live)
     size = sets.state[LIVE]
@@ -76,8 +76,8 @@ def find_some(lattice, halves, table, full, left, k, live, marks, sets, position
     """Find the groups of further nodes; False if there is no room, or above ``largest`` classes.
 
     ``left`` is the potential of the node at every place of ``LatticeArrays.raised``. A set's hash
-    is the sum of ``marks``, a random number per class. ``begun``, the node to go on with, changes;
-    it returns after grouping about ``most`` classes.
+    is the sum of ``marks``, a random number per class. Returns after grouping about ``most``
+    classes and moves ``position``, the next node.
     """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
@@ -129,10 +129,7 @@ def rehash(sets, larger):
 
 @kernel(seconds=1)
 def list_some(lattice, halves, table, full, k, live, marks, sets, begin, members, position, most):
-    """List in ``members`` the classes of the groups that were found, rising, each at its own node.
-
-    Those of a group begin at ``begin``.
-    """
+    """List the groups' classes in ``members``, rising, each at its own node, from ``begin``."""
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
     while position[0] < nodes and work <= most:

@@ -9,7 +9,7 @@ from kanon.kernels.heap import precedes
 
 @loop
 def compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b):
-    """The sign of the difference of two merges' costs, ``cost`` and ``its`` as rounded."""
+    """The sign of the difference of two merges' costs; ``cost_a`` and ``cost_b`` are rounded."""
     apart = cost_a - cost_b
     if abs(apart) > rules.digits.slack:
         return 1 if apart > 0 else -1
@@ -26,7 +26,7 @@ def compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b):
 
 @loop
 def is_better(work, rules, chosen, own, a, cost_a, b, cost_b):
-    """Whether a merge with one costs less than with another, or as much, and comes first."""
+    """Whether merging with a costs less than with b, or as much and a comes first."""
     sign = compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b)
     return sign < 0 or (sign == 0 and precedes(a, b, work.ranks, work.nodes))
 

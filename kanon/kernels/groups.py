@@ -12,7 +12,7 @@ from kanon.kernels.worst_classes import rate
 
 @loop
 def _compute_slot(view, work, c):
-    """The slot of a class: a hash of its size and histogram (splitmix64)."""
+    """A hash of the size and histogram of a class (splitmix64)."""
     histograms = view.histograms
     start, length = histograms.start[c], histograms.length[c]
     state = np.uint64(work.counts[c]) * MIX
@@ -26,7 +26,6 @@ def _compute_slot(view, work, c):
 
 @loop
 def _is_alike(view, work, a, b):
-    """Whether two classes have the same size and histogram."""
     histograms = view.histograms
     length = histograms.length[a]
     if work.counts[a] != work.counts[b] or length != histograms.length[b]:

@@ -9,7 +9,6 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @loop_with_arrays
 def tuple_hash(nodes, seed):
-    """A number per tuple that depends on the tuple and the seed alone (splitmix64)."""
     state = np.uint64(seed) * MIX + MIX
     for j in range(nodes.shape[0]):
         state = (state ^ np.uint64(nodes[j] + 1)) * np.uint64(0xBF58476D1CE4E5B9)

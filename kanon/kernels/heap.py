@@ -5,7 +5,7 @@ from kanon.kernels.compilation import loop
 
 @loop
 def precedes(a, b, ranks, nodes):
-    """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
+    """The tie rule: lower rank first (all 0 without a seed), then lexicographic order."""
     if ranks[a] != ranks[b]:
         return ranks[a] < ranks[b]
     for j in range(nodes.shape[1]):
@@ -16,7 +16,6 @@ def precedes(a, b, ranks, nodes):
 
 @loop
 def _is_sooner(work, a, b, by_ties):
-    """Whether a class is taken before another: by size and then ties, or by ties alone."""
     if not by_ties and work.counts[a] != work.counts[b]:
         return work.counts[a] < work.counts[b]
     return precedes(a, b, work.ranks, work.nodes)
@@ -24,7 +23,6 @@ def _is_sooner(work, a, b, by_ties):
 
 @loop
 def push(work, heap, size, added, by_ties):
-    """Put a class into a heap of that size."""
     place = size
     while place > 0:
         above = (place - 1) >> 1
@@ -37,7 +35,7 @@ def push(work, heap, size, added, by_ties):
 
 @loop
 def pop(work, heap, size, by_ties):
-    """Take the next class that still exists, -1 if there is none; and the size that is left."""
+    """Take the next class that still exists, or -1; returns it and the size that is left."""
     while size > 0:
         top = heap[0]
         size -= 1

@@ -18,7 +18,7 @@ def ln(logs, count):
 
 @loop
 def _gather_live(histograms, alive, state):
-    """Move the entries of the live classes together; classes with larger numbers stand later."""
+    """Move the entries of live classes together, in the order of the classes."""
     place = 0
     for c in range(len(alive)):
         if not alive[c] or histograms.length[c] == 0:

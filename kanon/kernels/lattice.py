@@ -14,11 +14,11 @@ from kanon.kernels.compilation import kernel
 
 @kernel(seconds=1, arrays=True)
 def number_parts(tuples, raised, starts, widths, depths, parts, worth):
-    """Number the distinct tuples that some tuples are raised to, in order of appearance; how many.
+    """Number the distinct tuples that halves are raised to, by first appearance; how many.
 
-    ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` tell what each node is raised
-    to and the potential of that, those of attribute j from ``starts[j]`` on, ``widths[j]`` nodes.
-    Written: ``parts`` (P,), the number of each, and ``worth``, the potential of each number.
+    ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` hold what each node is raised
+    to and its potential, for attribute j from ``starts[j]`` on, ``widths[j]`` nodes. Fills
+    ``parts`` (P,), the number of each half, and ``worth``, the potential of each number.
     """
     total, size = tuples.shape
     capacity = 16
@@ -62,7 +62,7 @@ def number_parts(tuples, raised, starts, widths, depths, parts, worth):
 
 
 class ClassRuns(NamedTuple):
-    """Classes by pairs of halves: runs of classes with the same first half, one after the other."""
+    """Classes as pairs of halves: runs of classes with the same first half."""
 
     left: np.ndarray  # per run the position of its first half
     start: np.ndarray  # where its classes start; one more, where they end
@@ -80,10 +80,10 @@ class CountingRoom(NamedTuple):
 def count_classes(source, left_part, right_part, n_left, n_right, k, most, room, runs):
     """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
 
-    Nothing is hashed or cleared: the runs of one part of a first half are looked at together, and
-    what was found for a part of a second half is one of theirs if it was found since. The last part
-    comes first. ``given`` may be what was found at a node below; every one of the ``n_left`` and
-    ``n_right`` parts occurs; ``found`` is written, a run per part of a first half.
+    Nothing is hashed or cleared: the runs of one part of a first half are read together, and an
+    entry of ``place`` is valid only if it was made since. The last part comes first. ``source``
+    may be the runs of a node below; each of the ``n_left`` and ``n_right`` parts occurs; ``runs``
+    is filled, one run per part of a first half.
     """
     head, following, place = room.head, room.following, room.place
     for part in range(n_left):
@@ -123,11 +123,11 @@ def count_classes(source, left_part, right_part, n_left, n_right, k, most, room,
 
 @kernel(seconds=1)
 def assess(classes, left_part, right_part, left_worth, right_worth, n_left, k, figures):
-    """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
+    """Fill ``figures`` with what a node's classes amount to; those below k are suppressed.
 
-    ``found`` (6,): the records suppressed; the classes kept, and all; the sum of the squared sizes
+    ``figures`` (6,): the records suppressed; the classes kept, and all; the sum of squared sizes
     of the classes kept, and of all; the potential left in the suppressed records. The worths are
-    per part the potential of its nodes.
+    the potentials of the parts' nodes.
     """
     suppressed = 0
     n_kept = 0

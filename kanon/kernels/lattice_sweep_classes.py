@@ -13,7 +13,7 @@ how many changes were made, how many classes there are, from which number on non
 
 
 class Trees(NamedTuple):
-    """The hierarchies, in arrays (m, N) as wide as the largest of them."""
+    """The hierarchies in arrays (m, N), as wide as the largest."""
 
     parents: np.ndarray  # -1 for roots
     levels: np.ndarray
@@ -21,7 +21,7 @@ class Trees(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Which tuples share a released class. Released classes have numbers, which are used again."""
+    """Which tuples share a released class. Numbers of released classes are used again."""
 
     own: np.ndarray  # (E,): per tuple its potential
     following: np.ndarray  # (E,): per tuple another one of its class; -1 for the last
@@ -46,7 +46,7 @@ class Pool(NamedTuple):
 
 @loop
 def take(shared, pool, c, size):
-    """Add the tuples of a released class to the pool; returns how many it holds then."""
+    """Add the tuples of a released class to the pool; returns its new size."""
     member = shared.head[c]
     while member >= 0:
         pool.members[size] = member
@@ -57,7 +57,7 @@ def take(shared, pool, c, size):
 
 @loop
 def sort_members(members, size):
-    """Sort the first numbers; they are few, or some rising rows of them."""
+    """Sort the first numbers (Shell's method: they are few, or some rising rows)."""
     gap = size // 2
     while gap > 0:
         for i in range(gap, size):
@@ -71,7 +71,7 @@ def sort_members(members, size):
 
 @loop
 def merge_cost(trees, low, records, shared, other, limit):
-    """What raising a tuple and a released class to what they share costs; or ``limit`` or more."""
+    """What raising a tuple and a released class to their meeting costs, or at least ``limit``."""
     cost = 0
     for j in range(low.shape[0]):
         v, w = low[j], shared.nodes[other, j]

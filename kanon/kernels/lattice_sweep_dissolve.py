@@ -16,7 +16,7 @@ from kanon.kernels.lattice_sweep_classes import (
 
 @kernel(seconds=1)
 def dissolve_some(lattice, trees, shared, pool, todo, most):
-    """Dissolve classes whose tuples, in turn, cost less elsewhere; whether all were tried."""
+    """Dissolve classes whose tuples, one by one, cost less elsewhere; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
     m = lattice.levels.shape[0]
     while state[PLACE] < todo.shape[0]:

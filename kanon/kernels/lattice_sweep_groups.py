@@ -64,7 +64,7 @@ def _empty_table(table, entries):
 
 @loop
 def _find_group(table, key, shift, mask, groups):
-    """The group of a key; a new key gets the group ``groups``."""
+    """The group of a key; a new key gets the number ``groups``."""
     mixed = np.uint64(key)
     # The high bits of the product depend on all bits; bits in its middle would cluster.
     place = ((mixed ^ (mixed >> np.uint64(32))) * MIX) >> shift
@@ -81,7 +81,7 @@ def _find_group(table, key, shift, mask, groups):
 
 @loop
 def _number_keys(keys, size, table):
-    """Number equal keys alike, in the order of their first occurrence; returns how many differ."""
+    """Number equal keys alike, by first occurrence; returns how many differ."""
     shift, mask = _empty_table(table, size)
     groups = 0
     for i in range(size):
@@ -115,7 +115,7 @@ def number_tuples(lattice, tuples, j, part, live, size, table, groups):
 
 
 @loop
-def _number_live_halves(lattice, tuples, of, j, part, live, size, table, groups):
+def _number_halves(lattice, tuples, of, j, part, live, size, table, groups):
     for i in range(size):
         groups[of[live[i]]] = -1
     halves, number = table.of, 0
@@ -133,9 +133,7 @@ def _number_first(lattice, halves, table, node, live, size):
     at = node % halves.ones_of.shape[0]
     if halves.ones_of[at] != node:
         groups = halves.ones[at]
-        _number_live_halves(
-            lattice, lattice.first, lattice.first_of, 0, node, live, size, table, groups
-        )
+        _number_halves(lattice, lattice.first, lattice.first_of, 0, node, live, size, table, groups)
         halves.ones_of[at] = node
     return at
 
@@ -145,9 +143,7 @@ def _number_last(lattice, halves, table, node, live, size):
     at = node % halves.others_of.shape[0]
     if halves.others_of[at] != node:
         groups, j = halves.others[at], lattice.split
-        _number_live_halves(
-            lattice, lattice.last, lattice.last_of, j, node, live, size, table, groups
-        )
+        _number_halves(lattice, lattice.last, lattice.last_of, j, node, live, size, table, groups)
         halves.others_of[at] = node
     return at
 
@@ -156,9 +152,8 @@ def _number_last(lattice, halves, table, node, live, size):
 def group_node(lattice, halves, table, node, live, size):
     """Group the first ``size`` ``live`` classes by a node of the lattice; returns how many groups.
 
-    ``live`` are the same as before, or some of those; otherwise all halves have to be there, or be
-    forgotten before. ``table.of`` and ``table.size`` tell the groups, in the order of their first
-    classes.
+    ``live`` are the same classes as before or some of them; else all halves have to be filled or
+    cleared before. ``table.of`` and ``table.size`` hold the groups, by their first classes.
     """
     first, last = node // lattice.parts[1], node % lattice.parts[1]
     at = _number_first(lattice, halves, table, first, live, size)
@@ -181,7 +176,7 @@ def group_node(lattice, halves, table, node, live, size):
 
 @kernel(seconds=1)
 def fill_halves(lattice, halves, table, live, size):
-    """Group the classes by every node of both halves; False if there is no room for all of them."""
+    """Group the classes by every node of both halves; False if not all of them fit."""
     forget(halves)
     if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
         return False

@@ -64,7 +64,7 @@ def _weigh_groups(lattice, table, losses, node, k, live, size, groups):
 
 @loop
 def of_large_parts(lattice, halves, table, full, node, k, live):
-    """The classes whose groups by the first half reach k: no other can at such levels. How many."""
+    """Fill ``live`` with the classes that may be in a group of k at such levels; how many."""
     size = lattice.counts.shape[0]
     for c in range(size):
         live[c] = c
@@ -83,7 +83,7 @@ def of_large_parts(lattice, halves, table, full, node, k, live):
 
 @kernel(seconds=1)
 def first_keys(lattice, halves, table, losses, full, k, live, key, position, most):
-    """Fill ``key`` with the least mean loss of the groups of every node, of all classes."""
+    """Fill ``key``: per node the least mean loss of its groups, of all classes."""
     work = 0
     while position[0] < key.shape[0] and work <= most:
         node = position[0]
@@ -99,7 +99,7 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, position, mos
 
 @kernel(seconds=1)
 def bound_some(lattice, halves, table, losses, full, k, live, best, position, most):
-    """Raise ``best`` to the largest potential each class keeps in any group of k at any node."""
+    """Raise ``best``: the largest potential that a class keeps in any group of k at any node."""
     work = 0
     while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
         node = position[0]
@@ -122,7 +122,6 @@ def bound_some(lattice, halves, table, losses, full, k, live, best, position, mo
 
 @loop
 def _is_before(key, a, b):
-    """Whether a node comes before another: by key, then by number."""
     return key[a] < key[b] or (key[a] == key[b] and a < b)
 
 
@@ -144,7 +143,7 @@ def _sink_node(key, heap, size, place):
 
 @kernel(seconds=1)
 def heaped(key, heap):
-    """Put the nodes that have a group into a heap; returns how many they are."""
+    """Put the nodes that have a group into a heap; returns its size."""
     size = 0
     for node in range(key.shape[0]):
         if key[node] < NONE:
@@ -157,7 +156,7 @@ def heaped(key, heap):
 
 @kernel(seconds=1)
 def order_some(lattice, halves, table, losses, queue, k, most):
-    """Take the node with the cheapest group, release it, and so on; whether none of k is left."""
+    """Release the cheapest group of any node, again and again; whether none of k is left."""
     key, heap, live, state = queue.key, queue.heap, queue.live, queue.state
     work = 0
     while state[NEXT] > 0 and state[RECORDS] >= k:

@@ -19,7 +19,7 @@ from kanon.kernels.lattice_sweep_order import NONE
 
 @loop
 def _find_nearest_classes(lattice, trees, shared, pool, c, n_nearest):
-    """Find the classes that a class costs least to merge with, ties by number; returns how many."""
+    """The classes that merge with c at least cost, ties by number; returns how many."""
     low, records, n_found = shared.nodes[c], shared.size[c], 0
     for other in range(shared.state[TOP]):
         if other == c or shared.head[other] < 0:
@@ -40,8 +40,8 @@ def _find_nearest_classes(lattice, trees, shared, pool, c, n_nearest):
 
 
 @loop
-def _split_members(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
-    """Part members into ``pool.best``, a group of the lattice, and others; how much it saves."""
+def _try_split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
+    """Part members into ``pool.best``, a group of the lattice, and the rest; the gain."""
     m, size, records, total = lattice.levels.shape[0], ends - begins, 0, 0
     for i in range(begins, ends):
         member = pool.members[i]
@@ -95,15 +95,15 @@ def _split_members(lattice, halves, table, trees, shared, pool, full, k, begins,
 
 
 @loop
-def _split_pool(lattice, halves, table, trees, shared, pool, full, k, size, largest):
-    """Part the pool again while that is better: how many parts ``pool.ends[0]`` has; the gain."""
+def _split_all(lattice, halves, table, trees, shared, pool, full, k, size, largest):
+    """Split the pool while it pays; how many parts ``pool.ends[0]`` has, and the gain."""
     finished, waiting = pool.ends[0], pool.ends[1]
     parts, gain, n_waiting, middle = 0, 0, 1, 0
     waiting[0, 0], waiting[0, 1] = 0, size
     while n_waiting > 0:
         n_waiting -= 1
         begins, ends = waiting[n_waiting, 0], waiting[n_waiting, 1]
-        better = _split_members(
+        better = _try_split(
             lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest
         )
         if better == 0:
@@ -131,7 +131,7 @@ def _split_pool(lattice, halves, table, trees, shared, pool, full, k, size, larg
 def split_some(
     lattice, halves, table, trees, shared, pool, full, k, todo, n_nearest, together, largest, most
 ):
-    """Merge classes with their nearest, and split them again if it pays; whether all were tried."""
+    """Merge classes with their nearest and split them again if it pays; whether all were tried."""
     state, ends = shared.state, shared.state[WORK] + most
     rounds = 1 if together else n_nearest
     while state[PLACE] < todo.shape[0] * rounds:
@@ -162,7 +162,7 @@ def split_some(
             records += lattice.counts[pool.members[i]]
             total += lattice.counts[pool.members[i]] * shared.own[pool.members[i]]
         whole = total - records * common_nodes(lattice, trees, pool, 0, size, 0, 0)
-        parts, gain = _split_pool(
+        parts, gain = _split_all(
             lattice, halves, table, trees, shared, pool, full, k, size, largest
         )
         if whole - gain >= before:

@@ -38,10 +38,10 @@ class SweepWalk(NamedTuple):
 
 @loop
 def _weigh_half(lattice, table, half, part, k, remaining):
-    """The place of the groups of a half at some levels; those of fewer than k records are -1.
+    """The place of a half's groups at some levels; groups below k records become -1.
 
-    No record of these is in a group of k records at any node with such levels, now or later: as the
-    walk goes on, there are fewer records. So they are weighed again only after a quarter is gone.
+    No record of theirs can be in a group of k at any node with such levels, now or later, as
+    records only get fewer. So groups are weighed again only after a quarter of the classes left.
     """
     at = part % half.groups_of.shape[0]
     groups, live, size, records = half.groups[at], half.live, half.size[0], table.size
@@ -66,7 +66,7 @@ def _weigh_half(lattice, table, half, part, k, remaining):
 
 @loop
 def _select_crowded(lattice, table, walk, k, ones, others, size):
-    """Keep those of ``walk.grouped`` that may be in a group of k records, by hashes; how many."""
+    """Keep in ``walk.grouped`` what may be in a group of k records, by hashes; how many."""
     first_of, last_of, sums = walk.first.of, walk.last.of, walk.sums
     bits = 4
     while (1 << bits) < 2 * size:
@@ -120,10 +120,10 @@ def _drop_empty_halves(half):
 
 @kernel(seconds=1)
 def reach_some(lattice, halves, table, walk, k, most):
-    """Visit nodes until some group of what remains reaches k; the number of groups there.
+    """Visit nodes until a group of what remains reaches k; returns the number of groups there.
 
-    As :func:`group_node` tells them. 0 after grouping about ``most`` classes; -1 at the end: all
-    nodes were visited, or fewer than k records remain.
+    0 after grouping about ``most`` classes; -1 at the end: all nodes were visited, or fewer than k
+    records remain.
     """
     state, work = walk.state, 0
     while state[RECORDS] >= k and state[REMAINING] > 0 and state[NEXT] < walk.order.shape[0]:
@@ -167,7 +167,7 @@ def release(lattice, table, walk, groups, least):
 
 @kernel(seconds=2)
 def walk_some(lattice, halves, table, walk, k, most):
-    """Walk on along the nodes and release every group that reaches k; whether it has ended."""
+    """Visit further nodes and release every group that reaches k; whether the walk has ended."""
     work = 0
     while work <= most:
         before = walk.state[NEXT]

@@ -12,7 +12,7 @@ from kanon.kernels.compilation import kernel, loop_with_arrays
 
 @loop_with_arrays
 def _find_misfit(low, high, p, q):
-    """The first column in which tuple q is no ancestor of tuple p; their number if none."""
+    """The first column in which published tuple q does not cover known tuple p; m if none."""
     for j in range(low.shape[2]):
         if (
             high[1, q, j] > low[1, p, j]
@@ -25,7 +25,7 @@ def _find_misfit(low, high, p, q):
 
 @loop_with_arrays
 def _is_admitting(rows, low, p, q):
-    """Whether the row of tuple q has an entry at every node of tuple p; yes without rows."""
+    """Whether the row of tuple q has an entry at every node of tuple p; True without rows."""
     ends, columns, first = rows
     if ends.shape[1] == 0:
         return True
@@ -47,14 +47,14 @@ def _is_admitting(rows, low, p, q):
 def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
-    ``low`` and ``high``, (3, P, m) and (3, Q, m), are the known and published tuples: nodes, first
-    and last leaves. ``following`` (Q, m): the next tuple that differs in the columns up to that.
+    ``low`` (3, P, m) and ``high`` (3, Q, m) are the known and published tuples: nodes, first and
+    last leaves. ``following`` (Q, m): the next tuple that differs in the columns up to that one.
     ``of_*``: where the entries of each tuple's histogram start, their values, their counts.
-    ``rows``: where each published tuple's row starts and ends (2, Q), its entries' columns, rising,
-    and the first column of each attribute; to match, a row needs an entry at each known node.
+    ``rows``: where each published tuple's row starts and ends (2, Q), the columns of its entries,
+    rising, and the first column of each attribute; a row matches if it has every known node.
 
-    Returns (P,) each: matching records; their different values; records with the most frequent
-    value; the values as frequent; the persons who have one of those.
+    Returns (P,) each: matching records; their distinct values; records with the most frequent
+    value; how many values are as frequent; known persons with one of those.
     """
     low_start, low_value, low_count = of_low
     high_start, high_value, high_count = of_high
@@ -103,7 +103,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
 
 @kernel(seconds=1, arrays=True)
 def below(low, high, following, counts):
-    """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
+    """Per tuple of ``high`` the records of the tuples of ``low`` that it covers."""
     m = low.shape[2]
     records = np.zeros(high.shape[1], dtype=np.int64)
     for p in range(low.shape[1]):

@@ -33,7 +33,7 @@ class MdavRun(NamedTuple):
 
 @kernel(seconds=2)
 def group_some(run, k, work):
-    """Make groups until about ``work`` distances were computed; whether all classes are in one."""
+    """Build groups until about ``work`` distances were computed; whether all classes have one."""
     state = run.state
     while state[RECORDS] > 0 and work > 0:
         work -= 3 * state[LIVE]
@@ -56,7 +56,7 @@ def group_some(run, k, work):
 
 @loop
 def _find_farthest_from_mean(run):
-    """The class farthest from the mean of all records in no group; the first of equal ones."""
+    """The first class farthest from the mean of all records without a group."""
     records, best, farthest = run.state[RECORDS], -1.0, np.int64(-1)
     for i in range(run.state[LIVE]):
         c = run.live[i]
@@ -71,7 +71,7 @@ def _find_farthest_from_mean(run):
 
 @loop
 def _group_around(run, k, centre):
-    """Group a class with its nearest up to k records; the farthest from the centre, or -1."""
+    """Group a class with its nearest up to k records; returns the farthest class, or -1."""
     need = k - run.counts[centre]
     held, size = 0, 0
     best, farthest = -1.0, np.int64(-1)
@@ -127,7 +127,7 @@ def _drop_grouped(run):
 
 @loop
 def _spread_rest(run):
-    """Put every class that is left into the group whose mean, as it was, is nearest."""
+    """Put every class that is left into the group with the nearest mean, as it was."""
     groups = run.state[GROUPS]
     chosen = run.nearest
     for i in range(run.state[LIVE]):
@@ -148,7 +148,6 @@ def _spread_rest(run):
 
 @loop
 def _is_later(distance, nearest, a, b):
-    """Whether an entry of the heap comes after another, by distance, then by class."""
     return distance[a] > distance[b] or (distance[a] == distance[b] and nearest[a] > nearest[b])
 
 
@@ -160,7 +159,6 @@ def _swap_entries(distance, nearest, a, b):
 
 @loop
 def _push_class(distance, nearest, size, far, c):
-    """Add a class to the heap; the new size."""
     distance[size], nearest[size] = far, c
     spot = size
     while spot > 0 and _is_later(distance, nearest, spot, (spot - 1) // 2):
@@ -171,7 +169,6 @@ def _push_class(distance, nearest, size, far, c):
 
 @loop
 def _pop_top(distance, nearest, size):
-    """Take the top off the heap; the new size."""
     size -= 1
     _swap_entries(distance, nearest, 0, size)
     spot = 0

@@ -36,7 +36,7 @@ def let_live_first(work, rules, view, planted):
 
 @kernel(seconds=22, without=2)
 def merge_chosen(work, rules, view, chosen):
-    """Merge one class with its partner, whatever its size. Returns the class that is made."""
+    """Merge a class with its partner, whatever its size; returns the merged class."""
     nodes, counts, state = work.nodes, work.counts, work.state
     merge = state[MERGES]
     merged = nodes.shape[0] // 2 + merge
@@ -74,9 +74,9 @@ def merge_chosen(work, rules, view, chosen):
 
 @kernel(seconds=25, without=2)
 def merge_some(work, rules, view, n):
-    """Merge until every class holds k records, or ``n`` merges more; whether all hold k.
+    """Merge at most ``n`` times, until every class holds k records; whether all do.
 
-    ``work`` has been begun by :func:`let_live_first`; ``view`` is None where only cost counts.
+    :func:`let_live_first` starts ``work``; ``view`` is None where only cost counts.
     """
     for _ in range(n):
         if work.state[LIVE] <= 1:
@@ -90,7 +90,7 @@ def merge_some(work, rules, view, n):
 
 @kernel(seconds=1, arrays=True)
 def joining_costs(nodes, counts, tuple_, count, parents, depths, meeting_nodes, costs):
-    """Fill ``costs``, of merging each class with one tuple, and ``joined``, where both meet."""
+    """Fill ``costs`` of merging each class with one tuple, and ``meeting_nodes``."""
     for i in range(nodes.shape[0]):
         cost = 0
         for j in range(nodes.shape[1]):

@@ -87,9 +87,7 @@ def propose(values, k, relaxed, dimension, order, regions, part, proposals):
                         values, k, relaxed, 0, j, total, order, start, stop, part, held, child_of,
                         proposals[region],
                     )  # fmt: skip
-                    worth[j] = total - _find_largest_part(
-                        values.counts, order, start, stop, part, parts
-                    )
+                    worth[j] = total - _find_largest(values.counts, order, start, stop, part, parts)
             spot = j
             while spot > 0 and worth[by_worth[spot - 1]] < worth[j]:
                 by_worth[spot] = by_worth[spot - 1]
@@ -124,7 +122,7 @@ def _count_distinct(nodes, j, order, start, stop, held):
 
 
 @loop_with_arrays
-def _find_largest_part(counts, order, start, stop, part, parts):
+def _find_largest(counts, order, start, stop, part, parts):
     """The records of the largest part of a region; all of them where it has no parts."""
     sizes = np.zeros(max(parts, 1), dtype=np.int64)
     for i in range(start, stop):

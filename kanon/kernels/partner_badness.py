@@ -45,7 +45,7 @@ def _note_helper(view, work, chosen, candidate, third, slack):
 
 @loop
 def note_helpers(view, work, rules, chosen, slack):
-    """Note who merges with all of the worst classes; how bad the best leaves the table, or inf."""
+    """Add candidates that merge with all worst classes; how bad the table is at best, or inf."""
     state, ends, ends_bad = view.state, view.ends, view.ends_bad
     state[NEAR] = state[MARKED] = 0
     least = np.inf
@@ -99,7 +99,7 @@ def bound_all(view, work, chosen):
 
 @loop
 def unmarked(view, candidate, stamp):
-    """The class, or the next of its group, that is not marked; -1 if there is none."""
+    """The class, or the next of its group, that is not marked; -1 if none."""
     while candidate >= 0 and view.stamp[candidate] == stamp:
         candidate = view.groups.following[candidate]
     return candidate
@@ -117,7 +117,7 @@ def _measure_marked(view, work, chosen, candidate):
 
 @loop
 def note_least_bad(view, work, rules, chosen, slack):
-    """Note all candidates whose merge is about the least bad. Returns how bad that is."""
+    """Add all candidates whose merge is about the least bad; returns how bad that is."""
     logs, records, total, start, length, value, tally = view.histograms
     groups, state, marks, at = view.groups, view.state, view.marks, view.at
     bounds, alike, alike_value = groups.bounds, groups.alike, groups.alike_value
@@ -162,7 +162,7 @@ def note_least_bad(view, work, rules, chosen, slack):
 
 @loop
 def note_least_bad_table(view, work, rules, chosen, slack):
-    """Note all whose merge leaves the table least bad, about; returns how bad that is."""
+    """Add all candidates whose merge leaves the table least bad; returns how bad that is."""
     groups, state = view.groups, view.state
     best = np.inf
     state[NEAR] = 0

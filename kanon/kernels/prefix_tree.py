@@ -7,7 +7,7 @@ from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED
 
 @loop
 def child_with(tree, entry, value):
-    """The child of an entry that holds a value; -1 if none does."""
+    """The child of an entry that holds a value; -1 if none."""
     child = tree.child[entry]
     while child >= 0 and tree.value[child] != value:
         child = tree.following[child]
@@ -16,13 +16,11 @@ def child_with(tree, entry, value):
 
 @loop
 def stands_aside(work, rules, c):
-    """Whether a class is among those that are not searched."""
     return rules.first_below_k and work.counts[c] >= rules.k
 
 
 @loop
 def find_class(work, root, tuple_, order):
-    """The class of a tuple below a root; -1 if there is none."""
     entry = root
     for j in order:
         entry = child_with(work.tree, entry, tuple_[j])
@@ -33,7 +31,7 @@ def find_class(work, root, tuple_, order):
 
 @kernel(seconds=1)
 def plant(work, rules, classes):
-    """Make the tree anew of sorted classes, level by level: siblings are neighbours in memory."""
+    """Build the tree of sorted classes, level by level: siblings are neighbours in memory."""
     tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
     tree.child[SEARCHED] = tree.child[ASIDE] = -1
     state[SPARE], state[USED] = 0, 2

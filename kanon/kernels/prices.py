@@ -5,7 +5,7 @@ from kanon.kernels.compilation import kernel, loop
 
 @loop
 def _put_largest_first(values, members, counts, size, n_records):
-    """Put the members of the largest values first, as few as hold ``wanted`` records; how many."""
+    """Put the largest values first, as few as hold ``n_records`` records; returns how many."""
     low, high, before = 0, size, 0
     # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
     # ``high`` on is not.
@@ -143,7 +143,7 @@ def take(order, begin, members, kept, counts, gain, k, slack, classes, values, i
 
 @kernel(seconds=1)
 def best_of(chosen, begin, members, kept, best):
-    """Note per class, in ``best``, the group of ``chosen`` or so far that keeps most of it."""
+    """Note per class in ``best`` which group, of ``chosen`` or so far, keeps most of it."""
     for place in range(chosen.shape[0]):
         group = chosen[place]
         for at in range(begin[group], begin[group + 1]):

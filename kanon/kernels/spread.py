@@ -11,7 +11,7 @@ from kanon.kernels.compilation import kernel
 
 @kernel(seconds=1, arrays=True)
 def spread(at, first, last, spread_counts):
-    """Add to ``found`` at every leaf its part of the cells ``at`` each node above it."""
+    """Add to each leaf its part of the cells at each node above it."""
     for node in range(len(at)):
         if at[node]:
             part = at[node] / (last[node] - first[node])
@@ -21,7 +21,7 @@ def spread(at, first, last, spread_counts):
 
 @kernel(seconds=1, arrays=True)
 def answer(nodes, counts, starts, first, last, queried, low, high, estimates):
-    """Fill ``found`` with the estimated number of records that each query matches."""
+    """Fill ``estimates`` with the estimated number of records that each query matches."""
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at
     # ``ends[starts[j] + v]``, and begin where those of the node before end.

@@ -7,7 +7,7 @@ from kanon.kernels.compilation import loop
 
 @loop
 def rate(worst, c, bad):
-    """Let a class count, or with minus infinity no longer, when the worst is looked for."""
+    """Set how bad a class is; minus infinity takes it out."""
     place = len(worst) // 2 + c
     worst[place] = bad
     place >>= 1

@@ -72,9 +72,8 @@ class _Clustering:
 
 
 def _choose_best(options: Iterable[Option]) -> int:
-    return min(
-        (option for option in options if option.allowed), key=lambda option: option.key
-    ).number
+    allowed = [option for option in options if option.allowed]
+    return min(allowed, key=lambda option: option.key).number
 
 
 def k_member(table: PlainTable) -> Iterator[ClusterStep]:

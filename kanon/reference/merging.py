@@ -147,7 +147,7 @@ def gaa_small(table: PlainTable) -> Iterator[PlainMerge]:
 
 
 def kaca(table: PlainTable) -> Iterator[PlainMerge]:
-    """KACA [Li, Wong, Fu, Pei 2006]: whichever class below k is drawn."""
+    """KACA [Li, Wong, Fu, Pei 2006]: a random class below k."""
     draw = np.random.default_rng(table.seed).integers
     pick: Pick = lambda wrong: wrong[int(draw(len(wrong)))]  # noqa: E731
     yield from merge(table, table.originals, below(table), pick)
@@ -198,11 +198,9 @@ def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], An
     return lambda members: t_norm1(histogram(members), total)
 
 
-def _order_figures(strategy: str, cost: Fraction | int, measure: Any) -> tuple[Any, ...]:
+def _order_figures(strategy: str, cost: Fraction | int, worth: Any) -> tuple[Any, ...]:
     if strategy in ("s4", "s7"):
-        return (measure.times(cost) if isinstance(measure, Root) else measure * cost,)
+        return (worth.times(cost) if isinstance(worth, Root) else worth * cost,)
     if strategy in ("l", "t"):
-        return (measure,)
-    return {"s1": (cost,), "s2": (cost, measure), "s5": (cost, measure)}.get(
-        strategy, (measure, cost)
-    )
+        return (worth,)
+    return {"s1": (cost,), "s2": (cost, worth), "s5": (cost, worth)}.get(strategy, (worth, cost))

@@ -15,7 +15,6 @@ Meets = Callable[[Region], bool]
 
 
 def leaves_of(tree: Hierarchy, node: int) -> list[int]:
-    """The leaves below a node, itself if it is one."""
     below = tree.children[node]
     return [leaf for child in below for leaf in leaves_of(tree, child)] if below else [node]
 
@@ -75,7 +74,7 @@ class Mondrian:
         self.spans = [self.spread(self.everything, j) for j in range(len(trees))]
 
     def steps(self) -> Iterator[RegionStep]:
-        """Every region that is cut, or stays; its parts come next, the first of them first."""
+        """Every region that is cut or stays; its parts come next, the first part first."""
         waiting = [self.everything]
         while waiting:
             region = waiting.pop()
@@ -93,7 +92,6 @@ class Mondrian:
         return [step.region for step in self.steps() if step.cut is None]
 
     def is_allowed(self, cut: PlainCut) -> bool:
-        """Whether every part holds k records and meets the models."""
         return len(cut.parts) > 1 and all(
             self.size(part) >= self.k and self.meets(part) for part in cut.parts
         )
@@ -113,7 +111,7 @@ class Mondrian:
         return spread / self.spans[j] if spread else 0.0
 
     def worth(self, region: Region, j: int) -> float:
-        """How early a quasi-identifier is tried: the more, the earlier; 0 if it cannot be cut."""
+        """How early a quasi-identifier is tried: the higher, the earlier; 0 if it cannot be cut."""
         width = self.width(region, j)
         if self.dimension == "widest" or width == 0:
             return width
@@ -176,7 +174,6 @@ class Mondrian:
         return PlainCut(j, tuple(filter(None, parts)), "groups")
 
     def meeting(self, region: Region, j: int) -> int:
-        """The lowest common ancestor of the values of a region."""
         return reduce(self.trees[j].lca, (self.nodes[c][j] for c in region))
 
     def named_by(self, cut: PlainCut) -> int:

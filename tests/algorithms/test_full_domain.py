@@ -750,7 +750,7 @@ def test_a_plan_is_run(algorithm):
 # --- Progress -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", SEARCHES, ids=lambda one: one.CARD.name)
 def test_progress_is_told_and_never_goes_back(algorithm, monkeypatch):
-    monkeypatch.setattr("kanon.algorithms.lattice._SECONDS", 0.0)
+    monkeypatch.setattr("kanon.algorithms.lattice._REPORT_SECONDS", 0.0)
     told: list[tuple[float, str]] = []
     algorithm.anonymise(task_of(pair(), 2, 0, {}), lambda part, text: told.append((part, text)))
     parts = [part for part, _ in told]
@@ -761,8 +761,8 @@ def test_progress_is_told_and_never_goes_back(algorithm, monkeypatch):
 
 def test_progress_is_told_while_nothing_is_counted(monkeypatch):
     """A pass over many places of which few are counted still says how far it is."""
-    monkeypatch.setattr("kanon.algorithms.lattice._SECONDS", 0.0)
-    monkeypatch.setattr("kanon.algorithms.lattice._STRETCH", 10)
+    monkeypatch.setattr("kanon.algorithms.lattice._REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("kanon.algorithms.lattice._PLACES_PER_REPORT", 10)
     told: list[str] = []
     lattice = Lattice(task_of(pair(), 2, 0, {}), 0, lambda part, text: told.append(text))
     assert list(lattice.one_by_one(np.arange(35))) == list(range(35))

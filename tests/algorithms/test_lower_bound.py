@@ -88,7 +88,7 @@ def test_the_groups_are_the_same_with_next_to_no_room(case):
     task = chosen_task(problem, chosen, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walk, "_MOST_BYTES", 1)
-        patch.setattr(distinct_groups_module, "_FIRST", 1)
+        patch.setattr(distinct_groups_module, "_FIRST_ROOM", 1)
         patch.setattr(distinct_groups_module, "_CHUNK", 1)
         assert groups_found(problem, task) == plain_groups(problem, task)
 

@@ -87,7 +87,7 @@ def replace_once(path: Path, old: str, new: str) -> None:
 def test_a_changed_helper_compiles_its_callers_in_other_files(copy):
     kernels, called = copy
     assert [called(CALL), called(CALL)] == ["[2] 0", "[2] 1"]  # compiled, then kept
-    replace_once(kernels / "ancestors.py", "    return one\n", "    return one + 5\n")
+    replace_once(kernels / "ancestors.py", "    return node\n", "    return node + 5\n")
     assert [called(CALL), called(CALL)] == ["[7] 0", "[7] 1"]
 
 
