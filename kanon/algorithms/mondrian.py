@@ -136,7 +136,7 @@ class Cut:
 
 class _MadeCuts(NamedTuple):
     starts: np.ndarray  # where the region starts in the order of the classes, shape (C,)
-    told: np.ndarray  # what the kernel proposed, shape (C, 5)
+    proposals: np.ndarray  # what the kernel proposed, shape (C, 5)
     ends: np.ndarray  # where each part ends, shape (sum of parts,)
 
 

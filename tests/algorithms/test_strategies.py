@@ -655,7 +655,7 @@ def test_classes_of_equal_size_and_histogram_are_one_group(monkeypatch, strategy
     """After every merge, also if all hashes are the same; groups come and go."""
     empty = np.full(slots, -1, dtype=np.int32)
     room = merging._build_empty_groups
-    monkeypatch.setattr(merging, "_build_empty_groups", lambda size: room(size)._replace(slots=empty))
+    monkeypatch.setattr(merging, "_build_empty_groups", lambda n: room(n)._replace(slots=empty))
     base = drawn_task(np.random.default_rng(values), 200, values)
     task = replace(base, strategy=strategy, scope="class", sensitive="ill")
     work, rules, looking = merging.begin(task, task.classes)
