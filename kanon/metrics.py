@@ -341,9 +341,9 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
 
 
 def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
-    """D(v) = log2(count(root) / count(v)); where nobody is at v or below, that of the node above.
+    """D(v) = log2(count(root) / count(v)); that of the node above if no record is at v or below.
 
-    So losing a value that everybody has costs nothing, and the rarer a value, the more it tells.
+    Losing a value that all records have costs nothing; the rarer a value, the more it costs.
     """
     if records.shape != (tree.n_nodes,):
         raise ValueError(f"one count per node: shape {records.shape}, not ({tree.n_nodes},)")

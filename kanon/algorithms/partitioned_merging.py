@@ -172,13 +172,19 @@ class MergePart:
         order = np.lexsort(nodes.T[::-1])
         classes = replace(self.task.classes, nodes=nodes[order], counts=counts[order])
         path = merge_greedily(replace(self.task, classes=classes), progress=progress)
-        found = path.after(len(path.parts))
-        released = self._numbers.packed(found.nodes)[found.assigned]
+        recoding = path.after(len(path.parts))
+        released = self._numbers.packed(recoding.nodes)[recoding.assigned]
         steps = np.zeros(len(order), dtype=np.int32)
         steps[0] = len(path.parts)
-        made = [keys[order].T, [counts[order]], released.T, [_sign_hashes(nodes[order]), steps]]
+        columns_of_table = [
+            keys[order].T,
+            [counts[order]],
+            released.T,
+            [_sign_hashes(nodes[order]), steps],
+        ]
         return pa.Table.from_arrays(
-            [pa.array(column) for columns in made for column in columns], schema=self.schema
+            [pa.array(column) for columns in columns_of_table for column in columns],
+            schema=self.schema,
         )
 
     @property

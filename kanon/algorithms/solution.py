@@ -109,7 +109,7 @@ def finished_at(
     path: MergePath, task: Task, ks: Iterable[int], progress: Progress
 ) -> dict[int, Recoding]:
     """The releases that meet all models of a task, per k; none if the path itself serves them."""
-    # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
+    # Merging never breaks a model, and a class that meets it for a large k does for a smaller one.
     wanted_k = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
     hardest = task.for_k(max(wanted_k, default=1)).others
     if not broken(hardest, path.at(1).released).any():

@@ -1,4 +1,4 @@
-"""What an algorithm is handed; it knows neither tables nor plans."""
+"""The input of an algorithm, which knows neither tables nor plans."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Task:
     models
         What has to hold beside k, and what ``k`` comes from; checked for every released class.
     suppression
-        How many records may be suppressed at most; None if nobody said.
+        The most records that may be suppressed; None if the plan sets no limit.
     seed
-        What an algorithm that draws at random begins with.
+        The seed of algorithms that draw at random.
     options
-        What was chosen for the algorithm's own parameters.
+        The values of the algorithm's own parameters.
     node
         The node of the lattice that the user picked; None if none was.
     """
@@ -76,7 +76,7 @@ class Task:
         return tuple(model for model in self.models if not isinstance(model, KAnonymity))
 
     def option(self, parameter: Parameter) -> str:
-        """What was chosen for one of the algorithm's own parameters."""
+        """The value of one of the algorithm's own parameters."""
         return self.options.get(parameter.name, parameter.default)
 
     def for_k(self, k: int) -> Task:
@@ -133,7 +133,7 @@ def digits_of(task: Task) -> Digits:
 
 
 def own_potentials(task: Task) -> np.ndarray:
-    """Per class the potential of its tuple: what a record of it loses if nothing is shown."""
+    """Per class the potential of its tuple: what a record loses if nothing is released."""
     total = np.zeros(task.classes.n_classes, dtype=np.int64)
     for depth, nodes in zip(task.potentials, task.classes.nodes.T, strict=True):
         total += depth[nodes]

@@ -60,17 +60,15 @@ def _sum_excess(total, records, value, tally, first, last, size):
 
 
 @loop
-def bad_of_two(
-    at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
-):
+def bad_of_two(at, logs, records, total, start, length, value, tally, marks, a, b, size, mass):
     """How bad a merge is. Takes arrays, as it is slow to pass the tuples that hold them."""
     if at == LOOKS_AT_K:
         return -float(size)
-    first, last = start[other], start[other] + length[other]
+    first, last = start[b], start[b] + length[b]
     if at == LOOKS_AT_L:
         mass += _sum_added_logs(logs, value, tally, marks, first, last)
         return mass / size - ln(logs, size)
-    own, its = start[one], start[one] + length[one]
+    own, its = start[a], start[a] + length[a]
     above = _sum_excess(total, records, value, tally, own, its, size)
     above += _sum_added_excess(total, records, value, tally, marks, first, last, size)
     return (2 * above) / (records * size)

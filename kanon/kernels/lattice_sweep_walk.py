@@ -65,7 +65,7 @@ def _weigh_half(lattice, table, half, part, k, remaining):
 
 
 @loop
-def _select_crowded(lattice, table, walk, k, ones, others, size):
+def _select_large(lattice, table, walk, k, ones, others, size):
     """Keep in ``walk.grouped`` what may be in a group of k records, by hashes; how many."""
     first_of, last_of, sums = walk.first.of, walk.last.of, walk.sums
     bits = 4
@@ -103,7 +103,7 @@ def _group_remaining(lattice, halves, table, walk, k, node):
         walk.grouped[n_left] = i
         # Without a branch, which could not be foreseen.
         n_left += (ones[first_of[i]] | others[last_of[i]]) >= 0
-    state[GROUPED] = _select_crowded(lattice, table, walk, k, ones, others, n_left)
+    state[GROUPED] = _select_large(lattice, table, walk, k, ones, others, n_left)
     return group_node(lattice, halves, table, node, walk.grouped, state[GROUPED])
 
 

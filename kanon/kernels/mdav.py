@@ -48,7 +48,7 @@ def group_some(run, k, work):
             for i in range(state[LIVE]):
                 _join_group(run, run.live[i], state[GROUPS])
             state[GROUPS] += 1
-            _drop_grouped(run)
+            _drop_members(run)
         else:
             _spread_rest(run)
     return state[RECORDS] == 0
@@ -98,7 +98,7 @@ def _group_around(run, k, centre):
     for spot in range(size):
         _join_group(run, run.nearest[spot], group)
     run.state[GROUPS] += 1
-    _drop_grouped(run)
+    _drop_members(run)
     return farthest
 
 
@@ -111,7 +111,7 @@ def _join_group(run, c, group):
 
 
 @loop
-def _drop_grouped(run):
+def _drop_members(run):
     n_kept = 0
     for i in range(run.state[LIVE]):
         c = run.live[i]
@@ -143,7 +143,7 @@ def _spread_rest(run):
                 best, chosen[i] = far, g
     for i in range(run.state[LIVE]):
         _join_group(run, run.live[i], chosen[i])
-    _drop_grouped(run)
+    _drop_members(run)
 
 
 @loop

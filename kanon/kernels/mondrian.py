@@ -52,8 +52,8 @@ def propose(values, k, relaxed, dimension, order, regions, part, proposals):
       the ancestor itself.
 
     ``order`` holds the classes, region after region, rising in each; ``regions`` (R, 3) where each
-    starts and stops and how many candidates to pass over. Written: ``part``, per class the part it
-    goes to, and ``told`` (R, 5), about each cut; :data:`NONE` in the first place if there is none.
+    starts and stops, and how many candidates to skip. Fills ``part``, per class its part, and
+    ``proposals`` (R, 5), the cut of each region; :data:`NONE` in the first place if there is none.
     """
     m = values.nodes.shape[1]
     low, high, worth = np.empty(m), np.empty(m), np.empty(m)

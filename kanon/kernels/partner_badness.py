@@ -106,7 +106,7 @@ def unmarked(view, candidate, stamp):
 
 
 @loop
-def _measure_marked(view, work, chosen, candidate):
+def _measure_meeting(view, work, chosen, candidate):
     groups, third = view.groups, view.third[candidate]
     group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
     if groups.met[group] != met:
@@ -128,7 +128,7 @@ def note_least_bad(view, work, rules, chosen, slack):
     state[NEAR] = 0
     for place in range(state[MARKED]):
         candidate = view.marked[place]
-        bad = _measure_marked(view, work, chosen, candidate)
+        bad = _measure_meeting(view, work, chosen, candidate)
         if bad < best - slack:
             state[NEAR] = 0
         best = min(best, bad)

@@ -33,7 +33,7 @@ from kanon.kernels.prefetching import prefetch
 
 
 @loop
-def _multiply_capped(size, weight):
+def _multiply_weight(size, weight):
     return size * weight if weight < NONE else np.int64(NONE)
 
 
@@ -93,7 +93,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
-        other[d] = _multiply_capped(least, rules.nearest[j, mine])
+        other[d] = _multiply_weight(least, rules.nearest[j, mine])
         if parents[j, mine] >= 0:
             other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
     bound, down, branch, level = work.branches

@@ -1,7 +1,7 @@
 """The compiled loops of uniform spread: a cell counts as each leaf below its node, equally likely.
 
 All add only, so that no digits are lost to differences, a table of leaves is counted in whole
-numbers, and what nobody can have is exactly 0.
+numbers, and impossible values get exactly 0.
 """
 
 import numpy as np

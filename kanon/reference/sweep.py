@@ -1,4 +1,4 @@
-"""The lattice sweep: groups of k records leave node by node; who is left joins a released class."""
+"""The lattice sweep: groups of k records are released node by node; the rest joins them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

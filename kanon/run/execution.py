@@ -225,7 +225,7 @@ class Run:
         return {coarsening.column: coarsening.allowed for coarsening in self.prepared.coarsened}
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
-        """The released table as a file, checked as whoever gets it will read it.
+        """The released table as a file, checked as its readers will read it.
 
         Parameters
         ----------
@@ -327,13 +327,13 @@ def write_stored(
         It does not meet the plan.
     """
 
-    def check_written(written: Any, kind: str) -> None:
+    def check_output(written: Any, kind: str) -> None:
         verdicts = check_files(written, kind, plan, _get_root_labels(recoding))
         require(verdicts, kind if isinstance(written, Path) else "table of a database")
         if record is not None:  # a table of a DuckDB file has no bytes of its own
             record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
 
-    source.write(recoding, target, progress, check=check_written, order=plan.order, **how)
+    source.write(recoding, target, progress, check=check_output, order=plan.order, **how)
 
 
 def _get_root_labels(recoding: Recoding) -> dict[str, str]:
