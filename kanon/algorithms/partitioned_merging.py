@@ -176,15 +176,9 @@ class MergePart:
         released = self._numbers.packed(recoding.nodes)[recoding.assigned]
         steps = np.zeros(len(order), dtype=np.int32)
         steps[0] = len(path.parts)
-        columns_of_table = [
-            keys[order].T,
-            [counts[order]],
-            released.T,
-            [_sign_hashes(nodes[order]), steps],
-        ]
+        parts = [keys[order].T, [counts[order]], released.T, [_sign_hashes(nodes[order]), steps]]
         return pa.Table.from_arrays(
-            [pa.array(column) for columns in columns_of_table for column in columns],
-            schema=self.schema,
+            [pa.array(column) for columns in parts for column in columns], schema=self.schema
         )
 
     @property

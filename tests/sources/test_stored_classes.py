@@ -135,7 +135,9 @@ def test_what_needs_every_class_is_refused_in_a_sentence(stored):
     for name in algorithms():
         if runs_stored(name):
             continue
-        with pytest.raises(PlanError, match=r"needs all classes in memory: 1.137 are more than"):
+        with pytest.raises(
+            PlanError, match=r"needs all classes in memory, and 1.137 are more than"
+        ):
             run(plan_of({"name": name}), table)
     with pytest.raises(PlanError, match="looks at more than the cost of a merge"):
         run(plan_of({"name": "gaa", "strategy": "s2", "sensitive": "ill"}), table)
