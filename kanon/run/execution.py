@@ -118,12 +118,12 @@ class Run:
             return ""
         among = "release that keeps equal records together and suppresses none"
         if gap == 0:
-            return f"it is proved that no {among} loses less by what guided it"
+            return f"it is proved that no {among} loses less by the metric and weights of the run"
         if math.isinf(gap):
             return f"how much less another {among} could lose is not known"
         return (
-            f"it loses at most {rounded(gap, up=True)} % more than any other {among}, by what "
-            "guided it; the time ran out before more was proved"
+            f"it loses at most {rounded(gap, up=True)} % more than any other {among}, by the "
+            "metric and weights of the run; the time ran out before more was proved"
         )
 
     @cached_property

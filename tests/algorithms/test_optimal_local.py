@@ -206,7 +206,7 @@ def test_the_proof_is_told_with_the_release_everywhere(tmp_path, capsys):
     assert json.loads((tmp_path / "m.json").read_text("utf-8"))["gap_percent"] == 0
     proof = (
         "it is proved that no release that keeps equal records together and suppresses none loses "
-        "less by what guided it"
+        "less by the metric and weights of the run"
     )
     assert capsys.readouterr().out.endswith(f"; {proof}\n")
     done = run(chosen, frame)
