@@ -223,7 +223,7 @@ def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], 
     """The largest sheet, the first of several; a hidden one only where there is no other."""
     if not sizes:
         raise TableError(
-            f"{quoted(name)} has nothing on any sheet: a header and at least one record are needed."
+            f"{quoted(name)} has nothing on any sheet: it needs a header and at least one record."
         )
     seen = {one.name for one in book.sheets_metadata if one.visible is SheetVisibleEnum.Visible}
     return max(sizes, key=lambda one: (one in seen, math.prod(sizes[one])))

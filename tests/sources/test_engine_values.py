@@ -336,7 +336,7 @@ def test_an_engine_that_counts_records_twice_is_not_trusted(tmp_path):
     ],
 )
 def test_a_password_that_could_be_taken_for_something_else_is_refused_unseen(url):
-    with pytest.raises(TableError, match="are written as %23") as raised:
+    with pytest.raises(TableError, match="password as %23") as raised:
         Address.parse(url)
     assert "ret" not in raised.value.sentence and "sec" not in raised.value.sentence
 

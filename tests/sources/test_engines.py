@@ -350,7 +350,7 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
         ("data.duckdb", "has several tables; name one after a '#': it has 'others', 'people'"),
         ("empty", "holds no Parquet file"),
         ("broken.parquet", "cannot be read as Parquet"),
-        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' are not opened"),
+        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' cannot be opened"),
         ("sqlite:///data.sqlite#people", "give the path of a file"),
         ("file:///etc/passwd", "give the path of a file"),
         ("postgres://ana:secret@localhost:1/base#people", "'postgres://localhost:1/base#people'"),
@@ -380,7 +380,7 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
 
 
 # --- names that come twice ------------------------------------------------------------------
-TWICE = "has more than one column called 'name': names must differ|cell 1 stands in it twice"
+TWICE = "has more than one column called 'name': names must differ|cell 1 occurs in it twice"
 CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ by upper and lower case alone"
 NAMELESS = "Column 2 of '[a-z0-9.]+' has no name"
 HEADERS = {
@@ -505,7 +505,7 @@ def test_paths_outside_the_folder_are_refused(tmp_path):
     rules = {"KANON_TABLES": str(tmp_path / "in")}
     check_address(Address(str(tmp_path / "in" / "people.csv")), rules)
     for path in ("out.csv", "in/../out.csv", "in/link.csv"):
-        with pytest.raises(TableError, match="is not allowed: tables have to be in the folder"):
+        with pytest.raises(TableError, match="is not allowed: tables must be in the folder"):
             check_address(Address(str(tmp_path / path)), rules)
     with pytest.raises(TableError, match="Connections to databases are switched off"):
         check_address(Address("postgres://host/data#people"), rules)
