@@ -215,7 +215,7 @@ def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engin
 
 def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):
     done = run(plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), stored(TEXTS, "other"))
-    with pytest.raises(TableError, match=r"cannot make labels for identifiers"):
+    with pytest.raises(TableError, match=r"cannot make pseudonyms"):
         done.write(Address(str(tmp_path / "released")))
     assert list(tmp_path.iterdir()) == []
 
@@ -319,7 +319,7 @@ def test_a_lost_connection_and_what_is_gone_meanwhile_are_said(tmp_path):
         table.counted("age")
     table = open_stored(Address(str(path)))
     path.unlink()
-    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
+    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is no longer there)"):
         table.counted("age")
 
 
@@ -381,7 +381,7 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
 
 # --- names that come twice ------------------------------------------------------------------
 TWICE = "has more than one column called 'name': names must differ|cell 1 occurs in it twice"
-CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ by upper and lower case alone"
+CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ only by upper and lower case"
 NAMELESS = "Column 2 of '[a-z0-9.]+' has no name"
 HEADERS = {
     "twice": (["name", "age", "name"], TWICE),
@@ -733,7 +733,7 @@ def test_a_locked_sqlite_file_says_what_to_do(tmp_path, monkeypatch):
     connection.execute("BEGIN EXCLUSIVE")
     impatient = functools.partial(sqlite3.connect, timeout=0.1)  # instead of five seconds
     monkeypatch.setattr("sqlite3.connect", impatient)
-    with pytest.raises(TableError, match=r"is locked by another program, .* try again"):
+    with pytest.raises(TableError, match=r"Another program .* has locked it: .* try again"):
         open_stored(Address(str(path), "t")).classes_of(["age"])
     connection.execute("ROLLBACK")
     assert open_stored(Address(str(path), "t")).classes_of(["age"]).min_k == 2
@@ -766,9 +766,9 @@ BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._said, "t")
         (BY_DUCKDB, duckdb.IOException("Error: Failed to deserialize: x"), "export the table"),
         (BY_OTHERS, MemoryError(), "export the table as Parquet"),
         (BY_OTHERS, sqlite3.OperationalError("out of memory"), "export the table as Parquet"),
-        (BY_OTHERS, sqlite3.OperationalError("table is locked: t"), "locked by another program"),
-        (BY_OTHERS, sqlite3.OperationalError("Lock wait timeout"), "locked by another program"),
-        (BY_OTHERS, sqlite3.OperationalError("deadlock detected"), "locked by another program"),
+        (BY_OTHERS, sqlite3.OperationalError("table is locked: t"), "Another program is writing"),
+        (BY_OTHERS, sqlite3.OperationalError("Lock wait timeout"), "Another program is writing"),
+        (BY_OTHERS, sqlite3.OperationalError("deadlock detected"), "Another program is writing"),
     ],
 )
 def test_what_an_engine_lacks_is_said_with_what_to_do(told, error, part):

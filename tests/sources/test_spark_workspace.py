@@ -128,7 +128,7 @@ def test_what_work_raises_holds_no_cells(work, kind):
 @pytest.mark.parametrize(
     ("work", "kind", "sentence"),
     [
-        (failing, TableError, r"^The engine could not go on with 'people.parquet' \(\w+\)\.$"),
+        (failing, TableError, r"^The engine could not continue with 'people.parquet' \(\w+\)\.$"),
         (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
         (ending, TableError, r"lost too often.*spark\.executor\.memory"),
     ],
