@@ -376,7 +376,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     with pytest.raises(PlanError, match="combine plans without the key person"):
         combine([Release.of(done)], FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
-    with pytest.raises(PlanError, match="for a table in memory alone; add --engine memory"):
+    with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
     with pytest.raises(ReleaseError, match="does not say which records are of one person"):
         check_release(done.released(), plan())
