@@ -60,7 +60,7 @@ def _read_groups(data: bytes) -> list[list[dict[int, int]]]:
     length = footer_length(data)
     if data[-4:] != b"PAR1" or not 0 < length <= len(data) - 8:
         raise ValueError("no footer")
-    footer, _ = _read_value(data[-8 - length : -8], 0, _STRUCT, _FOOTER)
+    footer, _ = _read(data[-8 - length : -8], 0, _STRUCT, _FOOTER)
     groups = [[chunk.get(3) for chunk in group.get(1, [])] for group in footer.get(4, [])]
     for chunk in (chunk for group in groups for chunk in group):
         if chunk is None or not {5, 7, 9} <= set(chunk):
@@ -74,7 +74,7 @@ def _walk_pages(data: bytes, chunk: dict[int, int]) -> Iterator[tuple[int, int, 
     if not 0 <= at <= end <= len(data):
         raise ValueError("a column lies outside the file")
     while at < end:
-        header, at = _read_value(data, at, _STRUCT, _PAGE)
+        header, at = _read(data, at, _STRUCT, _PAGE)
         kind, unpacked, packed = (_check_page_size(header.get(field)) for field in (1, 2, 3))
         details = header.get(5) or header.get(8) or {}
         yield kind, unpacked, details.get(4 if 8 in header else 2, 0)
@@ -88,19 +88,17 @@ def _check_page_size(number: object) -> int:
 
 
 # --- the compact protocol of Thrift ---------------------------------------------------------
-def _read_value(
-    data: bytes, at: int, kind: int, fields: _Fields, depth: int = 0
-) -> tuple[Any, int]:
+def _read(data: bytes, at: int, kind: int, keep: _Fields, depth: int = 0) -> tuple[Any, int]:
     if depth > 32:
         raise ValueError("deeper than any footer is")
     try:
         if kind == _STRUCT:
-            return _read_structure(data, at, fields if isinstance(fields, dict) else None, depth)
+            return _read_structure(data, at, keep if isinstance(keep, dict) else None, depth)
         if kind in (_LIST, 10):
-            return _read_list(data, at, fields if isinstance(fields, list) else None, depth)
+            return _read_list(data, at, keep if isinstance(keep, list) else None, depth)
         if kind in (4, _I32, _I64):
             number, at = _read_signed(data, at)
-            return (number if fields == kind else None), at
+            return (number if keep == kind else None), at
         if kind == 8:
             length, at = _read_varint(data, at)
             return None, at + length
@@ -114,7 +112,7 @@ def _read_value(
 
 
 def _read_structure(
-    data: bytes, at: int, fields: dict[int, Any] | None, depth: int
+    data: bytes, at: int, keep: dict[int, Any] | None, depth: int
 ) -> tuple[dict[int, Any] | None, int]:
     values: dict[int, Any] = {}
     seen: set[int] = set()
@@ -124,25 +122,25 @@ def _read_structure(
         field += head >> 4
         if not head >> 4:
             field, at = _read_signed(data, at)
-        inner = fields.get(field) if fields else None
-        value, at = _read_value(data, at, head & 15, inner, depth + 1)
+        inner = keep.get(field) if keep else None
+        value, at = _read(data, at, head & 15, inner, depth + 1)
         if inner is not None:
             if field in seen:
                 raise ValueError("a field that stands twice")
             seen.add(field)
             if value is not None:
                 values[field] = value
-    return (None if fields is None else values), at + 1
+    return (None if keep is None else values), at + 1
 
 
 def _read_list(
-    data: bytes, at: int, fields: list[Any] | None, depth: int
+    data: bytes, at: int, keep: list[Any] | None, depth: int
 ) -> tuple[list[Any] | None, int]:
     size, kind = data[at] >> 4, data[at] & 15
     at += 1
     if size == 15:
         size, at = _read_varint(data, at)
-    if kind in (4, _I32, _I64) and fields is None:
+    if kind in (4, _I32, _I64) and keep is None:
         return None, _skip_numbers(data, at, size)
     values = []
     for _ in range(size):
@@ -151,10 +149,10 @@ def _read_list(
         if kind in (1, 2):  # in a list, each has a byte
             at += 1
             continue
-        value, at = _read_value(data, at, kind, fields[0] if fields else None, depth + 1)
-        if fields is not None:
+        value, at = _read(data, at, kind, keep[0] if keep else None, depth + 1)
+        if keep is not None:
             values.append(value if value is not None else {})
-    return (None if fields is None else values), at
+    return (None if keep is None else values), at
 
 
 def _skip_numbers(data: bytes, at: int, size: int) -> int:
@@ -171,7 +169,7 @@ def _skip_map(data: bytes, at: int, depth: int) -> tuple[None, int]:
         at += 1
         for _ in range(size):
             for kind in (kinds >> 4, kinds & 15):
-                at = at + 1 if kind in (1, 2) else _read_value(data, at, kind, None, depth + 1)[1]
+                at = at + 1 if kind in (1, 2) else _read(data, at, kind, None, depth + 1)[1]
                 if at > len(data):
                     raise ValueError("a map outside the file")
     return None, at

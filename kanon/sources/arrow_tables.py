@@ -192,14 +192,12 @@ def _fit_sheet_column(column: pd.Series) -> pd.Series:
         plain = days.dt.tz is None and not (days < _SHEET_FIRST_DAY).any()
         return column if plain else as_text(column)
     if kind in ("mixed-integer", "mixed-integer-float", "decimal"):
-        simple = column.map(
-            lambda v: isinstance(v, (str, float)) or _is_short_number(v), na_action="ignore"
-        )
-        return column if (simple | column.isna()).all() else as_text(column)
+        simple = column.dropna().map(lambda v: isinstance(v, (str, float)) or _is_short(v))
+        return column if simple.all() else as_text(column)
     return as_text(column)
 
 
-def _is_short_number(value: Any) -> bool:
+def _is_short(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and abs(int(value)) < _SHEET_DIGITS
 
 

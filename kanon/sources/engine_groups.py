@@ -51,20 +51,18 @@ def renumbered(
         if (values == values[0]).all():  # as at the root: nothing to look up
             fixed[place] += int(values[0]) * after
             continue
-        nodes, piece = np.arange(len(values)), f"{OURS} part {j}"
-        rows = rows.mutate(**{piece: scaled(rows, old, j)})
+        nodes, name = np.arange(len(values)), f"{OURS} part {j}"
+        rows = rows.mutate(**{name: scaled(rows, old, j)})
         if before != after or not np.array_equal(values, nodes):
-            number, known = f"{OURS} number {j}", f"{piece}, known"
+            number, known = f"{OURS} number {j}", f"{name}, known"
             lookup = pa.table({number: nodes * before, known: values.astype(np.int64) * after})
-            looked_up.append((piece, number, lookup))
-            piece = known
-        parts[place].append(piece)
-    for piece, number, lookup in looked_up:
-        rows = rows.inner_join(ibis.memtable(lookup), [(piece, number)])
+            looked_up.append((name, number, lookup))
+            name = known
+        parts[place].append(name)
+    for name, number, lookup in looked_up:
+        rows = rows.inner_join(ibis.memtable(lookup), [(name, number)])
     total = {
-        name: reduce(
-            add, (rows[piece] for piece in parts[place]), ibis.literal(fixed[place], "int64")
-        )
+        name: reduce(add, (rows[p] for p in parts[place]), ibis.literal(fixed[place], "int64"))
         for place, name in enumerate(keys(new, to))
     }
     others = [name for name in table.columns if name not in total]

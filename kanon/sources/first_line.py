@@ -170,14 +170,12 @@ def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, st
     sources, sql = [view], ""
     for source in sources:
         sql += statements.get(source, "").replace('""', '"') + "\n"
-        sources += [other for other in statements if other not in sources and _has_word(sql, other)]
-    known = {column.casefold(): column for column in columns}
-    plain_names = (re.sub(r"[_:][0-9]+$", "", column).casefold() for column in columns)
+        sources += [other for other in statements if other not in sources and _names(sql, other)]
+    known = {name.casefold(): name for name in columns}
+    plain_names = (re.sub(r"[_:][0-9]+$", "", name).casefold() for name in columns)
     pairs = zip(columns, plain_names, strict=True)
-    return [
-        column if _has_word(sql, column) else known.get(plain, column) for column, plain in pairs
-    ]
+    return [name if _names(sql, name) else known.get(plain, name) for name, plain in pairs]
 
 
-def _has_word(sql: str, name: str) -> bool:
+def _names(sql: str, name: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE))

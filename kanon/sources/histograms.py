@@ -63,7 +63,5 @@ def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
     )
     records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
     filled = records > 0
-    in_one_class = np.zeros(int(filled.sum()), dtype=np.int64)
-    return Sensitive.from_counts(
-        column, ordered, numeric, in_one_class, place[filled], records[filled], 1
-    )
+    zeros = np.zeros(int(filled.sum()), dtype=np.int64)
+    return Sensitive.from_counts(column, ordered, numeric, zeros, place[filled], records[filled], 1)

@@ -101,10 +101,8 @@ def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 def all_records_incomplete(blank: Sequence[str]) -> TableError:
     """The error if no record is complete; ``blank`` are the columns without any value."""
-    columns_text = (
-        f"{listing(blank)}, which {'has' if len(blank) == 1 else 'have'} no value at all, "
-    )
-    advice = f"give {columns_text}another role, or " if blank else ""
+    has = "has" if len(blank) == 1 else "have"
+    advice = f"give {listing(blank)}, which {has} no value, another role, or " if blank else ""
     return TableError(
         "Every record lacks a quasi-identifier, so dropping records with missing values leaves "
         f"none; {advice}treat missing as a value (read.missing 'as-value' in a plan)."

@@ -47,7 +47,7 @@ def mark_missing(
                 pc.is_in(texts, value_set=pa.array(candidates, texts.type)),
                 pc.is_in(pc.utf8_lower(texts), value_set=pa.array(LIKELY_MARKERS, texts.type)),
             )
-            counts = _count_texts(texts.filter(hits))
+            counts = _tally(texts.filter(hits))
             total.update(counts)
             if not used.isdisjoint(counts):
                 column = _mask_cells(column, texts, list(used))
@@ -96,12 +96,10 @@ def _count_number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     texts = trimmed(column)
     if texts is None:
         return _count_numbers(column, NUMBER_MARKERS) if numbers else {}
-    return _count_texts(
-        texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type)))
-    )
+    return _tally(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
 
 
-def _count_texts(texts: Any) -> dict[str, int]:
+def _tally(texts: Any) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in pc.value_counts(texts).to_pylist()}
 
 

@@ -54,13 +54,12 @@ def read_back_feather(content: bytes, *_: object) -> Columns:
 def read_back_sheet(content: bytes, *_: object) -> Columns:
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
     header, *rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-    texts = zip(*(map(_convert_cell, row) for row in rows), strict=True)
+    texts = zip(*(map(_read_cell, row) for row in rows), strict=True)
     columns = list(texts) if rows else [()] * len(header)
-    return [*map(_convert_cell, header)], [
-        pa.chunked_array([pa.array(c, pa.string())]) for c in columns
-    ]
+    cells = [pa.chunked_array([pa.array(column, pa.string())]) for column in columns]
+    return [*map(_read_cell, header)], cells
 
 
-def _convert_cell(cell: Any) -> str:
+def _read_cell(cell: Any) -> str:
     """The text of a cell of a sheet, where every number is a float."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

@@ -347,7 +347,7 @@ def test_a_release_does_not_go_into_the_table(tmp_path, capsys):
     parts = str(tmp_path / "parts")
     out = ["--out", f"{parts}/released"]
     assert main(["run", str(tmp_path / "plan.json"), "--table", parts, *out]) == 2
-    assert "is the table itself, or within it" in capsys.readouterr().err
+    assert "is the table itself, or inside it" in capsys.readouterr().err
     assert [one.name for one in (tmp_path / "parts").iterdir()] == ["1.parquet"]
 
 

@@ -121,7 +121,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert written(at, "named.csv").endswith(f"to {folder / 'named.csv'}"), "in the same folder"
     (folder / "there.csv").write_text("x")
     for path, why in {
-        people: "is the table itself, or within it: give another place.",
+        people: "is the table itself, or inside it: give another place.",
         folder / "released-k7-gaa-nllm": "is not empty: give another one.",
         folder / "there.csv": "exists already: give another name.",
         folder / "none" / "released": "does not exist.",

@@ -186,14 +186,12 @@ def add_table(
                 f"CREATE TABLE {table} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
-            watched_progress = growing(
-                progress, target.path, lambda: _measure_file(target.path) - before
-            )
+            report = growing(progress, target.path, lambda: _measure_file(target.path) - before)
             text = "Writing the release"
             connection.begin()  # if this is interrupted, nothing of the table stays
             work = partial(connection.execute, statement)
-            watched(work, lambda: 0.0, connection.interrupt, watched_progress, text)
-            watched_progress(1.0, text)
+            watched(work, lambda: 0.0, connection.interrupt, report, text)
+            report(1.0, text)
             check(connection, table)
             connection.commit()
     except BaseException:

@@ -74,10 +74,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     workspace = None
     if not address.is_url:  # a server may not allow temporary tables
         workspace = TemporaryTables(connection, translate_errors)
-    remarks = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
-    return Rows(
-        rows, fetch, write, ENGINE_KINDS, remarks, workspace=workspace, writes_anywhere=True
-    )
+    notes = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
+    return Rows(rows, fetch, write, ENGINE_KINDS, notes, workspace=workspace, writes_anywhere=True)
 
 
 def _connect_server(address: Address) -> Any:

@@ -29,7 +29,7 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.separators import check_separator
 from kanon.stored_classes import PartWork
 
-_PLACE_COLUMN = "kanon:place"
+_PLACE = "kanon:place"
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -142,10 +142,7 @@ class SparkWorkspace:
         session = self._cluster.session
         order = sorted(sizes, key=lambda number: (-sizes[number], number))
         places = pa.table(
-            {
-                part: pa.array(order, pa.int64()),
-                _PLACE_COLUMN: pa.array(range(len(order)), pa.int32()),
-            }
+            {part: pa.array(order, pa.int64()), _PLACE: pa.array(range(len(order)), pa.int32())}
         )
         result_schema = from_arrow_schema(schema)
         ready = session.sparkContext.accumulator(0)
@@ -158,8 +155,8 @@ class SparkWorkspace:
             # several into one task and leave others empty.
             placed = functions.broadcast(session.createDataFrame(places))
             rows = data_frame(self._connection, kept).join(placed, part)
-            rows = rows.repartitionById(max(1, len(order)), functions.col(_PLACE_COLUMN))
-            return rows.drop(part, _PLACE_COLUMN).mapInArrow(task, result_schema)
+            rows = rows.repartitionById(max(1, len(order)), functions.col(_PLACE))
+            return rows.drop(part, _PLACE).mapInArrow(task, result_schema)
 
         with self._cluster.asked(self._name):
             self._cluster.check_executors()

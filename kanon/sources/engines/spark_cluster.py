@@ -197,10 +197,8 @@ class SparkJobs:
             for stage in job.stageIds if job else ():
                 info = tracker.getStageInfo(stage)
                 if info is not None:
-                    finished = (
-                        info.numTasks if job.status == "SUCCEEDED" else info.numCompletedTasks
-                    )
-                    stages.append((info.numTasks, finished, info.numActiveTasks))
+                    ended = info.numTasks if job.status == "SUCCEEDED" else info.numCompletedTasks
+                    stages.append((info.numTasks, ended, info.numActiveTasks))
         return stages
 
     def done(self) -> float:
