@@ -49,13 +49,13 @@ def arrow_table(table: pd.DataFrame) -> pa.Table:
     return pa.table([_convert_column(column) for _, column in table.items()], names=names)
 
 
-def _text_of_cell(value: Any) -> str:
+def _get_cell_text(value: Any) -> str:
     return value if isinstance(value, str) else canonical_text(value)
 
 
 def as_text(column: pd.Series) -> pd.Series:
     # Value by value: a lookup of distinct values would take True for 1.
-    return pd.Series([None if pd.isna(v) else _text_of_cell(v) for v in column], dtype="str")
+    return pd.Series([None if pd.isna(v) else _get_cell_text(v) for v in column], dtype="str")
 
 
 def _convert_column(column: pd.Series) -> Any:

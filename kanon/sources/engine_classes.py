@@ -78,9 +78,9 @@ class EngineClasses(StoredClasses):
             connection, leaving = self.table.opened, self.table.leaving
             codes = TupleNumbers([len(nodes) for nodes in self.of_code])
             counted = connection.classes(self.attributes, leaving)
-            kept = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
+            table = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
             connection.forget_classes(self.attributes, leaving)
-            self._groups = EngineGroups(connection, kept, self.attributes, self.hierarchies)
+            self._groups = EngineGroups(connection, table, self.attributes, self.hierarchies)
         return self._groups
 
     def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
@@ -153,15 +153,15 @@ class EngineClasses(StoredClasses):
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> EngineRecoding:
         connection = self.groups.connection
-        kept = connection.keep(self._number_parts(cuts))
+        numbered = connection.keep(self._number_parts(cuts))
         self.groups.drop()
         self._groups = None  # counted again on demand
         try:
             merged = connection.by_part(
-                kept, _PART, dict(enumerate(sizes)), work, work.schema, progress
+                numbered, _PART, dict(enumerate(sizes)), work, work.schema, progress
             )
         finally:
-            connection.drop(kept)
+            connection.drop(numbered)
         groups = _group_released(connection, merged, self)
         steps = connection.fetch(merged.aggregate(steps=merged["steps"].sum()))["steps"][0].as_py()
         return EngineRecoding(self, groups, None, merged, Trace(steps=int(steps)), cuts=tuple(cuts))
@@ -325,21 +325,21 @@ class EngineRecoding(StoredRecoding):
         return renumbered(table, numbers, numbers, self.become or (), to="released")
 
     def staying(self, rows: Any, of: str) -> Any:
-        kept, pairs = self.staying_classes(of)
-        return rows.semi_join(kept, pairs)
+        classes, pairs = self.staying_classes(of)
+        return rows.semi_join(classes, pairs)
 
     def staying_classes(self, of: str) -> tuple[Any, list[tuple[str, str]]]:
         """The released classes that are not suppressed, and what rows with their numbers join."""
         import ibis
 
         names, table = keys(self.groups.numbers), self.groups.table
-        kept = table.filter(table[RECORDS] >= self.least).select(*names)
+        classes = table.filter(table[RECORDS] >= self.least).select(*names)
         if self.gone is not None:
             gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
             suppressed = ibis.memtable(pa.table(gone))
-            kept = kept.anti_join(suppressed, list(zip(names, gone, strict=True)))
+            classes = classes.anti_join(suppressed, list(zip(names, gone, strict=True)))
         pairs = [(name, f"{name}, kept") for name in keys(self.groups.numbers, of)]
-        return kept.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
+        return classes.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
 
     @cached_property
     def released_nodes(self) -> tuple[np.ndarray, ...]:
@@ -374,11 +374,11 @@ class EngineRecoding(StoredRecoding):
             rows = rows.inner_join(lookup, list(zip(keys(numbers, key), known, strict=True)))
         if not self.suppressed_records:
             return rows.mutate(**{GONE: False}) if keeps else rows
-        kept, pairs = self.staying_classes(RELEASED)
-        kept = _move_table(kept, own, table.opened)
+        classes_left, pairs = self.staying_classes(RELEASED)
+        classes_left = _move_table(classes_left, own, table.opened)
         if not keeps:
-            return rows.semi_join(kept, pairs)
-        rows = rows.left_join(kept, pairs)
+            return rows.semi_join(classes_left, pairs)
+        rows = rows.left_join(classes_left, pairs)
         return rows.mutate(**{GONE: rows[pairs[0][1]].isnull()})
 
     def add_labels(self, rows: Any, parts: NodeParts, keeps: bool) -> Any:
@@ -429,15 +429,15 @@ class EngineRecoding(StoredRecoding):
         rows = self.made.inner_join(ibis.memtable(lookup), list(zip(before, known, strict=True)))
         others = [name for name in self.made.columns if name not in before]
         wanted = {name: rows[moved] for name, moved in zip(before, after, strict=True)}
-        kept = connection.keep(rows.select(*others, **wanted))
-        groups = _group_released(connection, kept, self.classes)
+        table = connection.keep(rows.select(*others, **wanted))
+        groups = _group_released(connection, table, self.classes)
         self.groups.drop()
         connection.drop(self.made)
         trace = replace(self.trace, steps=self.trace.steps + further.trace.steps)
-        return self._copy_with(groups=groups, made=kept, trace=trace)
+        return self._copy_with(groups=groups, made=table, trace=trace)
 
 
-def _move_table(kept: Any, own: TableConnection, other: TableConnection) -> Any:
+def _move_table(table: Any, own: TableConnection, other: TableConnection) -> Any:
     import ibis
 
-    return kept if own is other else other.keep(ibis.memtable(own.fetch(kept)))
+    return table if own is other else other.keep(ibis.memtable(own.fetch(table)))

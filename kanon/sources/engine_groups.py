@@ -127,8 +127,8 @@ class EngineGroups(StoredGroups):
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
         rows = renumbered(self.table, self.numbers, self.numbers, raised)
-        kept = self.connection.keep(summed(rows, keys(self.numbers)))
-        return EngineGroups(self.connection, kept, self.attributes, self.hierarchies)
+        table = self.connection.keep(summed(rows, keys(self.numbers)))
+        return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
 
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         few = self.table.filter(self.table[RECORDS] < k)

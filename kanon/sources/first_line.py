@@ -170,12 +170,12 @@ def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, st
     sources, sql = [view], ""
     for source in sources:
         sql += statements.get(source, "").replace('""', '"') + "\n"
-        sources += [other for other in statements if other not in sources and _names(sql, other)]
+        sources += [other for other in statements if other not in sources and _is_in(sql, other)]
     known = {name.casefold(): name for name in columns}
     plain_names = (re.sub(r"[_:][0-9]+$", "", name).casefold() for name in columns)
     pairs = zip(columns, plain_names, strict=True)
-    return [name if _names(sql, name) else known.get(plain, name) for name, plain in pairs]
+    return [name if _is_in(sql, name) else known.get(plain, name) for name, plain in pairs]
 
 
-def _names(sql: str, name: str) -> bool:
+def _is_in(sql: str, name: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE))

@@ -119,8 +119,8 @@ def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     codes, texts = canonical_texts(table[SUPPRESSED])
     if (codes < 0).any() or not {*texts} <= {"0", "1"}:
         return table, 0
-    gone = np.array([text == "1" for text in texts], dtype=bool)[codes]
-    return table[~gone], int(gone.sum())
+    is_suppressed = np.array([text == "1" for text in texts], dtype=bool)[codes]
+    return table[~is_suppressed], int(is_suppressed.sum())
 
 
 class MemoryTable:
@@ -183,10 +183,10 @@ class MemoryTable:
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         frame = self.frame
-        kept = frame[~missing_records(frame, columns)]
-        if len(frame) and not len(kept):
+        complete_rows = frame[~missing_records(frame, columns)]
+        if len(frame) and not len(complete_rows):
             raise all_records_incomplete([name for name in columns if frame[name].isna().all()])
-        return MemoryTable(kept, self.numbered, kinds=self.kinds)
+        return MemoryTable(complete_rows, self.numbered, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
@@ -205,8 +205,8 @@ class MemoryTable:
         return Frequencies.of(self.classes_of(columns).counts)
 
     def without_suppressed(self) -> tuple[MemoryTable, int]:
-        kept, gone = without_suppressed(self.frame)
-        return MemoryTable(kept, self.numbered, kinds=self.kinds), gone
+        visible, suppressed = without_suppressed(self.frame)
+        return MemoryTable(visible, self.numbered, kinds=self.kinds), suppressed
 
 
 def numbers_rows(index: pd.Index) -> bool:

@@ -47,7 +47,7 @@ def mark_missing(
                 pc.is_in(texts, value_set=pa.array(candidates, texts.type)),
                 pc.is_in(pc.utf8_lower(texts), value_set=pa.array(LIKELY_MARKERS, texts.type)),
             )
-            counts = _tally(texts.filter(hits))
+            counts = _count_all(texts.filter(hits))
             total.update(counts)
             if not used.isdisjoint(counts):
                 column = _mask_cells(column, texts, list(used))
@@ -96,10 +96,10 @@ def _count_number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     texts = trimmed(column)
     if texts is None:
         return _count_numbers(column, NUMBER_MARKERS) if numbers else {}
-    return _tally(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
+    return _count_all(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
 
 
-def _tally(texts: Any) -> dict[str, int]:
+def _count_all(texts: Any) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in pc.value_counts(texts).to_pylist()}
 
 
@@ -127,13 +127,13 @@ def _find_outliers(column: pd.Series, markers: Iterable[str]) -> list[str]:
     def count_cells(number: float) -> int:
         return int(counts[values == number].sum())
 
-    def stands_out(number: float) -> bool:
+    def is_outlier(number: float) -> bool:
         if number < 0:
             return bool(smallest >= 0)
         far = number - largest >= largest - smallest
         return bool(number > largest and (far or count_cells(number) >= 5 * count_cells(largest)))
 
-    return [marker for marker in markers if stands_out(float(marker))]
+    return [marker for marker in markers if is_outlier(float(marker))]
 
 
 def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
@@ -176,13 +176,13 @@ def about_missing(
             f"In columns that pass through, cells that hold {marking} will be blank in a release; "
             "choose other markers of missing cells to keep them."
         )
-    kept = [
+    values = [
         f"{_quote_marker(marker)} ({thin(count)})"
         for marker, count in present.items()
         if marker not in counting
     ]
-    if kept:
-        sentences.append(f"Counted as values, not as missing: {', '.join(kept)}.")
+    if values:
+        sentences.append(f"Counted as values, not as missing: {', '.join(values)}.")
     return sentences
 
 

@@ -141,9 +141,9 @@ def read_table(
     in_sheet = (
         table_format.cells == "sheet"
     )  # there a column of numbers is one in which all cells are
-    given = settings.missing_markers
-    table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, in_sheet)
-    used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
+    markers = settings.missing_markers
+    table, present = mark_missing(table, KNOWN_MARKERS if markers is None else markers, in_sheet)
+    used = tuple(m for m in KNOWN_MARKERS if m in present) if markers is None else markers
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     checks_footer = settings.footer is None and table_format.cells != "typed"
     footer_like = count_footer(table) if checks_footer else 0

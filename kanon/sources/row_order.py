@@ -20,7 +20,7 @@ _NUMBER = re.compile(NUMBER, re.ASCII)
 def rank_texts(texts: Sequence[str]) -> np.ndarray:
     """Rank distinct texts: numbers by size, then the others."""
     rank = np.empty(len(texts), dtype=np.int64)
-    order = sorted(range(len(texts)), key=lambda place: _text_key(texts[place]))
+    order = sorted(range(len(texts)), key=lambda place: _get_text_key(texts[place]))
     rank[order] = range(len(texts))
     return rank
 
@@ -58,6 +58,6 @@ def _build_sort_keys(column: pd.Series) -> list[np.ndarray]:
     return [np.append(rank, -1)[codes]]
 
 
-def _text_key(text: str) -> tuple[bool, float, str]:
+def _get_text_key(text: str) -> tuple[bool, float, str]:
     number = float(text) if _NUMBER.fullmatch(text) else np.inf
     return number == np.inf, number, text

@@ -19,7 +19,7 @@ def released_rows(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> pd.DataFrame:
-    gone = recoding.assigned[row_class] < 0
+    is_suppressed = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
     released.index = bare_index(released.index)
@@ -27,9 +27,9 @@ def released_rows(
     recoded = {*recoding.classes.attributes, *identifiers}
     for column in [name for name in released.columns if name not in recoded]:
         cells = released[column]
-        kept = bare_column(_blank_cells(cells, gone) if gone.any() else cells)
-        if kept is not cells:
-            released[column] = kept
+        bare = bare_column(_blank_cells(cells, is_suppressed) if is_suppressed.any() else cells)
+        if bare is not cells:
+            released[column] = bare
     for column, labels in pseudonyms.items():
         released[column] = labels
     nodes = recoding.targets[row_class]
@@ -38,7 +38,7 @@ def released_rows(
         labels = pd.array(list(tree.labels), dtype="str")
         released[column] = labels.take(nodes[:, j])
     if keep_suppressed:
-        released[SUPPRESSED] = gone.astype(np.int64)
+        released[SUPPRESSED] = is_suppressed.astype(np.int64)
     return released
 
 

@@ -341,12 +341,12 @@ def _read_cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[in
             text = text.partition(".")[0]
         if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
             return
-        shown = None if code is None else write_by_format(int(text), code, tokens_of)
-        if shown is None and len(text.lstrip("-")) < 16:
+        text_shown = None if code is None else write_by_format(int(text), code, tokens_of)
+        if text_shown is None and len(text.lstrip("-")) < 16:
             return
-        if shown not in (None, text):
+        if text_shown not in (None, text):
             padded.add(column)
-        exact.setdefault(column, {})[row] = shown or int(text)
+        exact.setdefault(column, {})[row] = text_shown or int(text)
 
     def add_text(text: str) -> None:
         if value is not None:

@@ -218,10 +218,10 @@ class SinglingOut:
                 f"{self._format(self.together)}."
             )
         if not self.sets:
-            some = (
+            outcome = (
                 "a larger set reaches it" if self.found_with_more else "no larger set does either"
             )
-            lines.append(f"So {some}.")
+            lines.append(f"So {outcome}.")
         return tuple(lines)
 
     @property
@@ -472,12 +472,12 @@ class _TupleCounter:
         here = values[before.entries]
         classes, _ = pd.factorize(before.classes * (here.max(initial=0) + 1) + here)
         people = self._people[before.entries]
-        stay = self._count_sizes(classes, people) >= self._k
-        kept = stay[classes]
+        is_large = self._count_sizes(classes, people) >= self._k
+        stays = is_large[classes]
         is_singled_out = before.is_singled_out.copy()
-        is_singled_out[people[~kept]] = True
+        is_singled_out[people[~stays]] = True
         return _Partition(
-            before.entries[kept], (np.cumsum(stay) - 1)[classes[kept]], is_singled_out
+            before.entries[stays], (np.cumsum(is_large) - 1)[classes[stays]], is_singled_out
         )
 
     def _count_sizes(self, classes: np.ndarray, people: np.ndarray) -> np.ndarray:

@@ -132,8 +132,8 @@ class StoredTable:
     @property
     def markers(self) -> tuple[str, ...]:
         """The texts that count as a missing cell."""
-        given = self.settings.missing_markers
-        return KNOWN_MARKERS if given is None else tuple(dict.fromkeys([BLANK, *given]))
+        markers = self.settings.missing_markers
+        return KNOWN_MARKERS if markers is None else tuple(dict.fromkeys([BLANK, *markers]))
 
     @cached_property
     def n_records(self) -> int:
@@ -296,9 +296,9 @@ class StoredTable:
         if self.n_records and self.incomplete(columns) == self.n_records:
             blank = [name for name in columns if not self.distinct_of(name).filled]
             raise all_records_incomplete(blank)
-        return self._leave_out(*lacking)
+        return self._drop_records(*lacking)
 
-    def _leave_out(self, *more: tuple[str, str | None]) -> StoredTable:
+    def _drop_records(self, *more: tuple[str, str | None]) -> StoredTable:
         if not more:
             return self
         leaving = tuple(dict.fromkeys([*self.leaving, *more]))
@@ -390,7 +390,7 @@ class StoredTable:
         if marks.missing or not {*marks.counts} <= {"0", "1"}:
             return self, 0
         suppressed = marks.counts.get("1", 0)
-        return (self._leave_out((SUPPRESSED, "1")) if suppressed else self), suppressed
+        return (self._drop_records((SUPPRESSED, "1")) if suppressed else self), suppressed
 
 
 def _import_engine(engine: str) -> Any:

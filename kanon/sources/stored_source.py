@@ -111,8 +111,8 @@ class StoredSource:
             rows = frame(fetched, self.table.markers)
         row_class = positions(self.classes.nodes, self._find_nodes(rows))
         if not self._keep_suppressed:
-            kept = recoding.assigned[row_class] >= 0
-            rows, row_class = rows[kept], row_class[kept]
+            visible = recoding.assigned[row_class] >= 0
+            rows, row_class = rows[visible], row_class[visible]
         rows, row_class = rows.iloc[:most], row_class[:most]
         labels = {}
         for column in self.pseudonyms:

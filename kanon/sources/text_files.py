@@ -32,17 +32,17 @@ from kanon.sources.text_form import TextForm
 
 
 def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "") -> FileContent:
-    given = settings.separator
+    separator_set = settings.separator
     _check_ends(data, name)  # before a line without an end takes memory
     content, encoding, guessed = decode(data, name, settings.encoding)
     content, named_separator = without_separator_line(content)
     likely: str | None
-    if given is None:
+    if separator_set is None:
         likely = named_separator or find_separator(content, separates)
     else:
-        check_separator(given)
-        check_separates(content, given, name)
-        likely = given
+        check_separator(separator_set)
+        check_separates(content, separator_set, name)
+        likely = separator_set
     remarks = [_describe_form(likely, encoding, settings)]
     # A single column needs a separator for its settings: one that does not occur.
     free = (s for s in SEPARATORS if s.encode() not in content)

@@ -127,7 +127,7 @@ class SparkWorkspace:
         weakref.finalize(self, _drop_frames, cluster, self._frames).atexit = False
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        return self._persist(partial(data_frame, self._connection, wanted), progress, text)
+        return self._keep_frame(partial(data_frame, self._connection, wanted), progress, text)
 
     def drop(self, kept: Any) -> None:
         view = kept.op().name
@@ -160,9 +160,9 @@ class SparkWorkspace:
 
         with self._cluster.asked(self._name):
             self._cluster.check_executors()
-        return self._persist(build_frame, progress, text, lambda: ready.value / records)
+        return self._keep_frame(build_frame, progress, text, lambda: ready.value / records)
 
-    def _persist(
+    def _keep_frame(
         self,
         build_frame: Callable[[], Any],
         progress: Progress,
