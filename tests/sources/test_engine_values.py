@@ -320,7 +320,7 @@ def test_what_is_no_number_is_missing(tmp_path):
 def test_an_engine_that_counts_records_twice_is_not_trusted(tmp_path):
     table = open_stored(in_parquet(tmp_path / "t.parquet", a=["x", "y"], b=["u", "v"]))
     values = table.values("a")
-    table._asked.values["a"] = replace(values, records=values.records + 1)
+    table._answers.values["a"] = replace(values, records=values.records + 1)
     with pytest.raises(TableError, match="cannot be trusted"):
         table.coded(["a", "b"])
 

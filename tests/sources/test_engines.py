@@ -754,7 +754,7 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
 
 
 BY_DUCKDB = DUCKDB_ERRORS, functools.partial(duckdb_sentence, Address(__file__))
-BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._said, "t")
+BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._explain_error, "t")
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_executors_with_another_kanon_are_told(table, tmp_path, monkeypatch, con
     (tmp_path / "kanon").mkdir()
     (tmp_path / "kanon" / "__init__.py").write_text(content, "utf-8")
     workspace = table.rows.workspace
-    monkeypatch.setattr(workspace._cluster, "_checked", False)
+    monkeypatch.setattr(workspace._cluster, "_has_checked_executors", False)
     monkeypatch.setitem(table.context.environment, "PYTHONPATH", str(tmp_path))
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
     with pytest.raises(TableError, match=sentence):

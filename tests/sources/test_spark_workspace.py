@@ -240,11 +240,11 @@ def test_without_java_spark_says_where_it_looked(masters, tmp_path, monkeypatch)
     monkeypatch.setattr(masters.SparkContext, "_gateway", None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(TableError, match=r"needs Java 17 .*JAVA_HOME is '.*nowhere'"):
-        masters._launch(masters.SparkConf(loadDefaults=False))
+        masters._launch_java(masters.SparkConf(loadDefaults=False))
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TableError, match=r"needs Java 17 .*JAVA_HOME is not set"):
-        masters._launch(masters.SparkConf(loadDefaults=False))
+        masters._launch_java(masters.SparkConf(loadDefaults=False))
 
 
 @pytest.mark.nightly
