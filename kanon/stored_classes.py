@@ -1,4 +1,4 @@
-"""Equivalence classes that are too many to come here: they stay in the engine that has the rows."""
+"""Equivalence classes that are too many to fetch: they stay in the engine that holds the rows."""
 
 from __future__ import annotations
 
@@ -20,26 +20,23 @@ from kanon.sensitive import Sensitive
 from kanon.settings import exceeded, settings
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
-"""What is done with the rows of a part: a function of a module, or a frozen dataclass that can be
-called, so that it can be sent to another machine. Its result has the columns that were told."""
+"""Processes the rows of a part: a function of a module or a callable frozen dataclass, so that it
+can be sent to another machine. Its result has the columns of a given schema."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
     """How many classes have how many records."""
 
-    # the sizes that occur, rising, and the number of classes of each
-    sizes: np.ndarray
-    classes: np.ndarray
+    sizes: np.ndarray  # the sizes that occur, ascending
+    classes: np.ndarray  # the number of classes of each
 
     @property
     def n_classes(self) -> int:
-        """The number of all classes."""
         return int(self.classes.sum())
 
     @property
     def n_records(self) -> int:
-        """The number of their records."""
         return int(self.sizes @ self.classes)
 
     def at_least(self, k: int) -> ClassSizes:
@@ -75,14 +72,14 @@ class TupleNumbers:
             largest *= size
         self.numbers: list[dict[int, int]] = []
         for run in runs:
-            each, number = 1, {}
+            factor, number = 1, {}
             for j in reversed(run):
-                number[j] = each
-                each *= sizes[j]
+                number[j] = factor
+                factor *= sizes[j]
             self.numbers.append({j: number[j] for j in run})
 
     def place(self, column: int) -> tuple[int, int]:
-        """Which number holds a column, and what one of it counts there."""
+        """The number that holds a column, and the factor of the column in it."""
         for place, number in enumerate(self.numbers):
             if column in number:
                 return place, number[column]
@@ -90,24 +87,24 @@ class TupleNumbers:
 
     def packed(self, tuples: np.ndarray) -> np.ndarray:
         """The numbers of some tuples. Shape (n, q), int64."""
-        found = np.zeros((len(tuples), len(self.numbers)), dtype=np.int64)
+        packed = np.zeros((len(tuples), len(self.numbers)), dtype=np.int64)
         for place, number in enumerate(self.numbers):
-            for j, each in number.items():
-                found[:, place] += tuples[:, j].astype(np.int64) * each
-        return found
+            for j, factor in number.items():
+                packed[:, place] += tuples[:, j].astype(np.int64) * factor
+        return packed
 
     def unpacked(self, numbers: np.ndarray) -> np.ndarray:
         """The tuples of some numbers. Shape (n, m), int32."""
-        found = np.empty((len(numbers), len(self.sizes)), dtype=np.int32)
+        unpacked = np.empty((len(numbers), len(self.sizes)), dtype=np.int32)
         for place, number in enumerate(self.numbers):
-            for j, each in number.items():
-                found[:, j] = numbers[:, place] // each % self.sizes[j]
-        return found
+            for j, factor in number.items():
+                unpacked[:, j] = numbers[:, place] // factor % self.sizes[j]
+        return unpacked
 
 
 @dataclass(frozen=True)
 class PartCut:
-    """A part of a table is cut in two: what lies below a node of a hierarchy becomes a new part."""
+    """Cut a part of a table in two: records below a node of a hierarchy become a new part."""
 
     part: int  # the part that is cut, by its number
     column: int  # the quasi-identifier, by its place
@@ -115,8 +112,8 @@ class PartCut:
 
 
 def below(tree: Hierarchy, node: int) -> np.ndarray:
-    """Which nodes are a node or below it. Shape (N,), bool."""
-    # Of a chain of single children, which share a range, the lower one has the smaller number.
+    """Whether each node is a node or below it. Shape (N,), bool."""
+    # In a chain of only children, which share a range, the lower one has the smaller number.
     inside = (tree.first >= tree.first[node]) & (tree.last <= tree.last[node])
     return np.asarray(inside & (np.arange(tree.n_nodes) <= node))
 
@@ -128,7 +125,7 @@ class StoredGroups(ABC):
 
     @abstractmethod
     def raised(self, raised: Sequence[np.ndarray]) -> StoredGroups:
-        """The classes that these become where each node is raised to another."""
+        """The classes after each node is raised to another."""
 
     @abstractmethod
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
@@ -140,7 +137,7 @@ class StoredGroups(ABC):
 
     @abstractmethod
     def drop(self) -> None:
-        """Give up the table."""
+        """Delete the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +148,11 @@ class PartCells:
 
     @property
     def n_classes(self) -> int:
-        """The number of its classes."""
         return int(self.classes[0].sum())
 
 
 class StoredRecoding(Recoding, ABC):
-    """A recoding that the engine keeps: which original class became what is not known here."""
+    """A recoding that the engine keeps, without a list of classes here."""
 
     in_engine = True
 
@@ -175,11 +171,11 @@ class StoredRecoding(Recoding, ABC):
 
     @abstractmethod
     def followed_by(self, further: Recoding) -> StoredRecoding:
-        """This recoding and one of :meth:`fetched`, one after the other."""
+        """This recoding followed by one of :meth:`fetched`."""
 
 
 class StoredClasses(EquivalenceClasses, ABC):
-    """The classes of a table, kept by the engine that has its rows."""
+    """The classes of a table, kept by the engine that holds its rows."""
 
     in_engine = True
 
@@ -195,27 +191,22 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
-        """Their hierarchies."""
         return self._whole.hierarchies
 
     @property
     def nodes(self) -> np.ndarray:
-        """Refused."""
         raise self.refusal
 
     @property
     def counts(self) -> np.ndarray:
-        """Refused."""
         raise self.refusal
 
     @property
     def sensitive(self) -> tuple[Sensitive, ...]:
-        """Refused."""
         raise self.refusal
 
     @property
     def refusal(self) -> PlanError:
-        """That the classes are too many for what was asked."""
         return too_many_classes(self._number)
 
     @property
@@ -254,13 +245,13 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @abstractmethod
     def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
-        """What a part holds."""
+        """The numbers of classes and records of a part by node."""
 
     @abstractmethod
     def merged(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> StoredRecoding:
-        """Merge the classes of each part by themselves, where the engine does its work."""
+        """Merge the classes of each part separately, within the engine."""
 
 
 class PartMerge(Protocol):
@@ -268,18 +259,17 @@ class PartMerge(Protocol):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns that go back."""
+        """The columns that are returned."""
 
     def __call__(self, table: pa.Table, progress: Progress, /) -> pa.Table:
         """The table of a part with its released tuples."""
 
 
 def released_stay(recoding: Recoding) -> bool:
-    """Whether even the released classes are too many to come here."""
+    """Whether even the released classes are too many to fetch."""
     return recoding.in_engine and recoding.n_classes > settings().classes
 
 
 def too_many_classes(number: int) -> PlanError:
-    """That a table has more classes than come here, whatever wanted them."""
     what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
     return PlanError(exceeded("classes", what))

@@ -248,7 +248,7 @@ def test_a_level_that_a_hierarchy_lacks_and_a_value_that_it_lacks():
 def test_an_engine_refuses(tmp_path):
     path = tmp_path / "people.csv"
     TABLE.to_csv(path, index=False)
-    with pytest.raises(TableError, match="'ill' is to be coarsened, which an engine does not do"):
+    with pytest.raises(TableError, match="'ill' cannot be coarsened by an engine"):
         prepare(plan(), open_stored(Address(str(path))))
 
 

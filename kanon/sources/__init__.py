@@ -1,1 +1,1 @@
-"""Engines: where rows live. One counts the classes of a table and joins a recoding back to it."""
+"""Sources of tables: reading files, engines that count classes and write releases."""

@@ -1,8 +1,7 @@
 """Where a table is that does not come as an upload: a path, or the URL of a database.
 
 ``people.parquet``, ``parts/`` (a folder of Parquet files), ``people.csv``, ``data.duckdb#people``,
-``data.sqlite#people``, ``postgres://host/data#people``: what stands after ``#`` is the table within
-the database.
+``data.sqlite#people``, ``postgres://host/data#people``: after ``#`` comes a table in it.
 
 >>> Address.parse("data.duckdb#people")
 Address(place='data.duckdb', table='people')
@@ -29,18 +28,18 @@ DATABASES: Mapping[str, str] = {
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
 }
-"""The kind of database that each file ending stands for; ``.db`` is told by its first bytes."""
+"""The kind of database by file ending; for ``.db`` the first bytes of the file decide."""
 
 SERVERS = (
     *("athena", "bigquery", "clickhouse", "databricks", "druid", "exasol", "impala", "materialize"),
     *("mssql", "mysql", "oracle", "postgres", "postgresql", "risingwave", "singlestoredb"),
     *("snowflake", "trino"),
 )
-"""What the URL of a database server begins with; any other one names files of this computer."""
+"""The schemes of database servers."""
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
-# One sign @ at most, after the user and the password: what is before it is never shown.
+# At most one @, after user and password: what stands before it is never shown.
 _READABLE = re.compile(r"[^:/?#]+://([^/?#@]*@)?[^@]*$")
 
 
@@ -57,21 +56,21 @@ class Address:
         scheme = _URL.match(text)
         if scheme and scheme.group().removesuffix("://").lower() not in SERVERS:
             raise TableError(
-                f"URLs that begin with {quoted(scheme.group())} are not opened: give the path of a "
-                f"file, or the URL of a server ({', '.join(SERVERS)})."
+                f"URLs that begin with {quoted(scheme.group())} cannot be opened: give the path of "
+                f"a file, or the URL of a server ({', '.join(SERVERS)})."
             )
         if scheme and not _READABLE.match(text):
             raise TableError(
-                "In the URL of a database, the signs # / ? @ % of a user's name or password are "
-                "written as %23 %2F %3F %40 %25."
+                "In the URL of a database, write the characters # / ? @ % of a user name or "
+                "password as %23 %2F %3F %40 %25."
             )
         place, _, table = text.rpartition("#")
-        with _opening(text):
-            named = place and table and not Path(text).exists()
-        return cls(place, table) if named else cls(text)
+        with _raise_table_errors(text):
+            has_table = place and table and not Path(text).exists()
+        return cls(place, table) if has_table else cls(text)
 
     def check_table(self) -> None:
-        """Check that only a database is asked for one of its tables."""
+        """Check that only the address of a database names a table in it."""
         if self.table is not None and self.kind not in ("url", *DATABASES.values()):
             raise TableError(
                 f"{quoted(self.path.name)} is one table, not a database: leave out the '#' and "
@@ -86,20 +85,20 @@ class Address:
     def path(self) -> Path:
         try:
             return Path(self.place).expanduser()
-        except RuntimeError:  # nobody of that name has a home
+        except RuntimeError:  # no user of that name has a home
             return Path(self.place)
 
     @property
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """The sizes of its files and when they were changed; nothing of a URL."""
+        """The sizes of its files and when they were changed; empty for a URL."""
         if self.kind == "url":
             return ()
         path = self.path
-        beside = [Path(f"{path}-wal"), Path(f"{path}.wal")]  # of SQLite and DuckDB files
-        with _opening(self.place):
-            files = sorted(_within(path)) or [path, *beside]
-            found = [(str(file), file.stat()) for file in files if file.is_file()]
-        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+        logs = [Path(f"{path}-wal"), Path(f"{path}.wal")]  # of SQLite and DuckDB files
+        with _raise_table_errors(self.place):
+            files = sorted(_list_files(path)) or [path, *logs]
+            stats = [(str(file), file.stat()) for file in files if file.is_file()]
+        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
     @property
     def shown(self) -> str:
@@ -118,7 +117,7 @@ class Address:
         if self.is_url:
             return "url"
         path = self.path
-        with _opening(self.place):
+        with _raise_table_errors(self.place):
             if path.is_dir():
                 return "folder"
             if not path.is_file() and path.exists():
@@ -137,7 +136,7 @@ def tables_allowed(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder that tables have to be in; see :func:`check_address`.
+    """The folder that tables must be in; see :func:`check_address`.
 
     >>> allowed_folder({}).name
     'kanon-tables'
@@ -146,13 +145,13 @@ def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
-    otherwise = "off" if environment.get("KANON_TABLES", "").strip() else "on"
-    wanted = environment.get("KANON_CONNECTIONS", "").strip().lower() or otherwise
-    return tables_allowed(environment) and wanted == "on"
+    default = "off" if environment.get("KANON_TABLES", "").strip() else "on"
+    choice = environment.get("KANON_CONNECTIONS", "").strip().lower() or default
+    return tables_allowed(environment) and choice == "on"
 
 
 def check_address(address: Address, environment: Mapping[str, str] = os.environ) -> Address:
-    """Check that who runs this server allows an address; the command line asks nobody."""
+    """Check an address against the settings of this server; the command line does not."""
     if not tables_allowed(environment):
         raise TableError("Paths and connections are switched off on this server; upload a file.")
     if address.is_url:
@@ -161,30 +160,30 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
         scheme = address.place.split(":")[0].lower()
         if scheme not in SERVERS:
             raise TableError(
-                f"{quoted(scheme)} is no database server that is known: give the path of a file, "
-                "or a URL such as postgres://host/data#people."
+                f"{quoted(scheme)} is not a known database server: give the path of a file, or a "
+                "URL such as postgres://host/data#people."
             )
         return address
-    found = allowed_path(address.path, environment)
-    with _opening(address.place):
-        for link in _within(found):
+    path = allowed_path(address.path, environment)
+    with _raise_table_errors(address.place):
+        for link in _list_files(path):
             if link.is_symlink():
                 allowed_path(link, environment)
-    return replace(address, place=str(found))
+    return replace(address, place=str(path))
 
 
-def _within(path: Path) -> list[Path]:
-    """What is in a folder, and in folders in it; nothing of a file."""
+def _list_files(path: Path) -> list[Path]:
+    """All files below a folder; none for a file."""
     most = settings().folder_files
-    found = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
-    if len(found) > most:
+    files = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
+    if len(files) > most:
         has = f"The folder {quoted(path.name)} holds more files (give the folder of one table)"
         raise TableError(exceeded("folder_files", has))
-    return found
+    return files
 
 
 @contextmanager
-def _opening(place: str) -> Iterator[None]:
+def _raise_table_errors(place: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
@@ -196,20 +195,20 @@ def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Pat
     """A path with all links followed, if it is in the allowed folder; see :func:`check_address`."""
     folder = allowed_folder(environment)
     try:
-        found, allowed = (folder / path).resolve(), folder.resolve()
+        resolved, allowed = (folder / path).resolve(), folder.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that cannot be
-        found, allowed = path, path / "nowhere"
-    if not found.is_relative_to(allowed):
+        resolved, allowed = path, path / "nowhere"
+    if not resolved.is_relative_to(allowed):
         raise TableError(
-            f"{quoted(path, 200)} is not allowed: tables have to be in the folder "
+            f"{quoted(path, 200)} is not allowed: tables must be in the folder "
             f"{quoted(folder, 200)}."
         )
     typed = folder / path
     below = typed.relative_to(folder).parts if typed.is_relative_to(folder) else ()
-    names = (*below, *found.relative_to(allowed).parts)
+    names = (*below, *resolved.relative_to(allowed).parts)
     if any(name.startswith(".") and name != ".." for name in names):
         raise TableError(
             f"{quoted(path, 200)} is not allowed: hidden files and folders, whose names begin with "
-            "a dot, are not opened."
+            "a dot, cannot be opened."
         )
-    return found
+    return resolved

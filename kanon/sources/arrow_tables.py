@@ -1,7 +1,7 @@
 """A table as Parquet, Feather, XLSX and the release check hold it: each column of one type.
 
-A type or a buffer may hold more than its cells: the values of records that are gone, which a file
-would hand out. So columns are written bare.
+A type or a buffer may hold more than its cells: values of suppressed records, which a file would
+give away. So columns are written bare.
 """
 
 import io
@@ -28,7 +28,7 @@ _SHEET_COLUMNS = 16_384
 _SHEET_TEXT = 32_767
 _SHEET_DIGITS = 10**15
 _SHEET_CREATED = datetime(1980, 1, 1)  # the day that zips begin with, not when it was released
-_SHEET_FIRST_DAY = pd.Timestamp(1900, 3, 1)  # Excel counts a 29 February 1900 that never was
+_SHEET_FIRST_DAY = pd.Timestamp(1900, 3, 1)  # Excel counts a 29 February 1900, which never was
 
 
 def parquet_bytes(table: pd.DataFrame, *_: object) -> bytes:
@@ -46,51 +46,50 @@ def feather_bytes(table: pd.DataFrame, *_: object) -> bytes:
 def arrow_table(table: pd.DataFrame) -> pa.Table:
     """A table as Parquet and Feather hold it: columns of mixed types as text, no index."""
     names = [str(name) for name in table.columns]
-    return pa.table([_arrow(column) for _, column in table.items()], names=names)
+    return pa.table([_convert_column(column) for _, column in table.items()], names=names)
 
 
-def _plain(value: Any) -> str:
+def _get_cell_text(value: Any) -> str:
     return value if isinstance(value, str) else canonical_text(value)
 
 
 def as_text(column: pd.Series) -> pd.Series:
     # Value by value: a lookup of distinct values would take True for 1.
-    return pd.Series([None if pd.isna(v) else _plain(v) for v in column], dtype="str")
+    return pd.Series([None if pd.isna(v) else _get_cell_text(v) for v in column], dtype="str")
 
 
-def _arrow(column: pd.Series) -> Any:
+def _convert_column(column: pd.Series) -> Any:
     if column.dtype == object:
         kind = pd.api.types.infer_dtype(column, skipna=True)
-        # pyarrow would cut the hour off a moment that follows a date.
+        # pyarrow would drop the time from a moment that follows a date.
         dates = kind in ("date", "datetime") and column.dropna().map(type).nunique() > 1
-        # It would also take moments of several zones to one of them, and the zones off times.
+        # It would also convert moments of several zones to one, and drop the zones of times.
         zones = time_zones(column) if kind in ("date", "datetime", "time") else {None}
         zoned = len(zones) > 1 or (kind == "time" and zones != {None})
         if dates or zoned or kind not in _ONE_TYPE:
             column = as_text(column)
     column = bare_column(column)
     try:
-        found = pa.array(column, from_pandas=True)
+        array = pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):  # whole numbers beyond 64 bits, periods, …
-        found = None
+        array = None
     # Neither DuckDB, which checks the release, nor others read half floats and 39 digits or more.
-    if found is not None and pa.types.is_float16(found.type):
-        return found.cast(pa.float32())
-    if found is None or pa.types.is_decimal256(found.type):
+    if array is not None and pa.types.is_float16(array.type):
+        return array.cast(pa.float32())
+    if array is None or pa.types.is_decimal256(array.type):
         return pa.array(as_text(column), from_pandas=True)
-    return found
+    return array
 
 
 def time_zones(column: pd.Series) -> set[Any]:
-    """The time zones of a column of objects, None for what has none."""
+    """The time zones of a column of objects; None among them for cells without one."""
     return {getattr(value, "tzinfo", None) for value in column.dropna()}
 
 
 def bare_column(column: pd.Series) -> pd.Series:
-    """The same cells, with nothing besides.
+    """The same cells without unused categories and without numbers beneath missing cells.
 
-    No categories that do not occur, and nothing beneath missing cells: pandas marks a whole number
-    as missing and leaves it where it is, and Feather would write it.
+    pandas marks a whole number as missing but leaves it in the buffer, and Feather would write it.
 
     >>> one = pd.Series(["x", "secret"], dtype="category").iloc[:1]
     >>> list(one.cat.categories), list(bare_column(one).cat.categories)
@@ -115,7 +114,7 @@ def bare_column(column: pd.Series) -> pd.Series:
 
 
 def bare_index(index: pd.Index) -> pd.Index:
-    """The same index without what does not occur in it.
+    """The same index without unused categories.
 
     >>> list(bare_index(pd.CategoricalIndex(["x", "secret"])[:1]).categories)
     ['x']
@@ -133,10 +132,10 @@ def sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
             f"A table of {len(table):,} records and {table.shape[1]:,} columns does not fit on a"
             f" sheet: XLSX allows {SHEET_RECORDS:,} and {_SHEET_COLUMNS:,}; use CSV or Parquet."
         )
-    columns = [_sheet_column(column) for _, column in table.items()]
+    columns = [_fit_sheet_column(column) for _, column in table.items()]
     for name, column in zip(table.columns, columns, strict=True):
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
-            _check_lengths(str(name), column)
+            _check_cell_lengths(str(name), column)
     return columns
 
 
@@ -152,15 +151,15 @@ def sheet_bytes(table: pd.DataFrame, *_: object) -> bytes:
     }
     buffer = io.BytesIO()
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}) as writer:
-        # The same table is the same bytes on any day: checksums are compared.
+        # The same table gives the same bytes on any day: checksums are compared.
         writer.book.set_properties({"created": _SHEET_CREATED})
         fitting.to_excel(writer, index=False, sheet_name="table")
-        _mark_texts(writer, fitting)
+        _mark_formula_texts(writer, fitting)
     return buffer.getvalue()
 
 
-def _mark_texts(writer: Any, table: pd.DataFrame) -> None:
-    """Mark what begins like a formula as text for good: else it would be one after an edit."""
+def _mark_formula_texts(writer: Any, table: pd.DataFrame) -> None:
+    """Mark formula-like cells as text for good: without the mark, an edit would make them run."""
     sheet, cell = writer.sheets["table"], writer.book.add_format({"quote_prefix": True})
     header = writer.book.add_format({"quote_prefix": True, "bold": True})
     for place, name in enumerate(table.columns):
@@ -174,7 +173,7 @@ def _mark_texts(writer: Any, table: pd.DataFrame) -> None:
                 sheet.write_string(row, place, text, cell)
 
 
-def _sheet_column(column: pd.Series) -> pd.Series:
+def _fit_sheet_column(column: pd.Series) -> pd.Series:
     """The column, or its text where Excel would change the values."""
     column = column.reset_index(drop=True)
     kind = pd.api.types.infer_dtype(column, skipna=True)
@@ -193,16 +192,16 @@ def _sheet_column(column: pd.Series) -> pd.Series:
         plain = days.dt.tz is None and not (days < _SHEET_FIRST_DAY).any()
         return column if plain else as_text(column)
     if kind in ("mixed-integer", "mixed-integer-float", "decimal"):
-        simple = column.map(lambda v: isinstance(v, (str, float)) or _short(v), na_action="ignore")
-        return column if (simple | column.isna()).all() else as_text(column)
+        simple = column.dropna().map(lambda v: isinstance(v, (str, float)) or _is_short(v))
+        return column if simple.all() else as_text(column)
     return as_text(column)
 
 
-def _short(value: Any) -> bool:
+def _is_short(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and abs(int(value)) < _SHEET_DIGITS
 
 
-def _check_lengths(name: str, column: pd.Series) -> None:
+def _check_cell_lengths(name: str, column: pd.Series) -> None:
     if max((len(v) for v in column if isinstance(v, str)), default=0) > _SHEET_TEXT:
         raise TableError(
             f"Column {quoted(name)} has a cell of more than {_SHEET_TEXT:,} characters, the most"

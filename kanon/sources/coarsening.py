@@ -27,7 +27,7 @@ class Coarsening:
 
     column: str
     tree: Hierarchy  # its hierarchy
-    level: int  # the level: a value becomes its highest group of at most that level
+    level: int  # a value becomes its highest group of at most this level
 
     def __post_init__(self) -> None:
         if self.level > self.tree.height - 1:
@@ -37,32 +37,32 @@ class Coarsening:
             )
 
     @cached_property
-    def _nodes(self) -> np.ndarray:
+    def _group_by_node(self) -> np.ndarray:
         return self.tree.at_level(self.level)
 
     def label(self, text: str) -> str:
-        return self.tree.labels[self._nodes[self.tree.node_of[text]]]
+        return self.tree.labels[self._group_by_node[self.tree.node_of[text]]]
 
     @cached_property
     def allowed(self) -> frozenset[str]:
-        return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._tops))
+        return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._is_group_root))
 
     @property
     def n_groups(self) -> int:
-        return int((self._tops & (self.tree.level <= self.level)).sum())
+        return int((self._is_group_root & (self.tree.level <= self.level)).sum())
 
     @property
-    def _tops(self) -> np.ndarray:
+    def _is_group_root(self) -> np.ndarray:
         above = self.tree.level[self.tree.parent]
         above[self.tree.root] = self.tree.height
         return above > self.level
 
-    def counts(self, given: ValueCounts) -> ValueCounts:
-        check_covered(self.column, given.counts, self.tree)
-        found: Counter[str] = Counter()
-        for text, records in given.counts.items():
-            found[self.label(text)] += records
-        return ValueCounts(dict(found.most_common()), given.missing)
+    def counts(self, value_counts: ValueCounts) -> ValueCounts:
+        check_covered(self.column, value_counts.counts, self.tree)
+        records_by_group: Counter[str] = Counter()
+        for text, records in value_counts.counts.items():
+            records_by_group[self.label(text)] += records
+        return ValueCounts(dict(records_by_group.most_common()), value_counts.missing)
 
     def cells(self, column: pd.Series) -> pd.Series:
         codes, texts = canonical_texts(column)

@@ -1,4 +1,4 @@
-"""The classes of a table where its engine keeps them, and the recodings it makes of them."""
+"""Equivalence classes that an engine keeps, and the recodings that it makes of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from kanon.stored_classes import (
 _PART = "part"
 
 RELEASED, GONE = f"{OURS} released", f"{OURS} gone"
-"""The numbers of what a row is released as, and whether it is suppressed."""
+"""Columns of a query: the numbers of the released class, and whether the row is suppressed."""
 
 
 class EngineClasses(StoredClasses):
@@ -64,7 +64,7 @@ class EngineClasses(StoredClasses):
         roots = np.array([[tree.root for tree in hierarchies]], dtype=np.int32)
         whole = EquivalenceClasses(
             attributes, hierarchies, roots, np.array([table.n_records]),
-            tuple(_in_one_class(table, column) for column in sensitive),
+            tuple(_build_whole_histogram(table, column) for column in sensitive),
         )  # fmt: skip
         super().__init__(whole, cells, table.n_classes(attributes))
         self.table = table
@@ -78,9 +78,9 @@ class EngineClasses(StoredClasses):
             connection, leaving = self.table.opened, self.table.leaving
             codes = TupleNumbers([len(nodes) for nodes in self.of_code])
             counted = connection.classes(self.attributes, leaving)
-            kept = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
+            table = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
             connection.forget_classes(self.attributes, leaving)
-            self._groups = EngineGroups(connection, kept, self.attributes, self.hierarchies)
+            self._groups = EngineGroups(connection, table, self.attributes, self.hierarchies)
         return self._groups
 
     def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
@@ -88,12 +88,12 @@ class EngineClasses(StoredClasses):
         names, value = keys(numbers, RELEASED), f"{OURS} value"
         rows = recoding.add_released(table, table.expression)
         counted = rows.group_by(**{name: rows[name] for name in names}, **{value: rows[column]})
-        found = table.opened.fetch(counted.aggregate(records=lambda t: t.count()))
+        counts = table.opened.fetch(counted.aggregate(records=lambda t: t.count()))
         values = table.values(column)
-        codes = values.codes_of(found[value])
-        places = positions(recoding.nodes, numbers.unpacked(columns_of(found, names)))
+        codes = values.codes_of(counts[value])
+        places = positions(recoding.nodes, numbers.unpacked(columns_of(counts, names)))
         return table.sensitive_of(
-            column, places, codes, found["records"].to_numpy(), recoding.n_classes
+            column, places, codes, counts["records"].to_numpy(), recoding.n_classes
         )
 
     def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
@@ -101,51 +101,51 @@ class EngineClasses(StoredClasses):
 
     # --- parts ----------------------------------------------------------------------------------
     def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
-        own = _history(cuts, part)
-        if own not in self._parts:
-            unknown = [
-                one for one in range(len(cuts) + 1) if _history(cuts, one) not in self._parts
-            ]
-            self._learn_parts(cuts, unknown)
-        return self._parts[own]
+        history = _get_history(cuts, part)
+        if history not in self._parts:
+            numbers = range(len(cuts) + 1)
+            unknown = [n for n in numbers if _get_history(cuts, n) not in self._parts]
+            self._count_parts(cuts, unknown)
+        return self._parts[history]
 
-    def _learn_parts(self, cuts: Sequence[PartCut], wanted: Sequence[int]) -> None:
+    def _count_parts(self, cuts: Sequence[PartCut], wanted: Sequence[int]) -> None:
         groups, number = self.groups, max(wanted) + 1
-        rows = self._in_parts(cuts)
+        rows = self._number_parts(cuts)
         rows = rows.filter(rows[_PART].isin(wanted)) if cuts else rows
         places = [
             scaled(rows, self.numbers, j) * number + rows[_PART]
             for j in range(len(self.attributes))
         ]
-        found = cells_by(groups.connection, [(rows, place) for place in places])
-        value = found["value"].to_numpy()
+        cells = cells_by(groups.connection, [(rows, place) for place in places])
+        value = cells["value"].to_numpy()
         part_of, values = value % number, value // number
         for part in wanted:
-            own = found.filter(pa.array(part_of == part)).set_column(
-                found.column_names.index("value"), "value", pa.array(values[part_of == part])
+            part_cells = cells.filter(pa.array(part_of == part)).set_column(
+                cells.column_names.index("value"), "value", pa.array(values[part_of == part])
             )
-            self._parts[_history(cuts, part)] = PartCells(
-                groups.at_nodes(own, "classes"), groups.at_nodes(own, "records")
+            self._parts[_get_history(cuts, part)] = PartCells(
+                groups.at_nodes(part_cells, "classes"), groups.at_nodes(part_cells, "records")
             )
 
-    def _in_parts(self, cuts: Sequence[PartCut]) -> Any:
+    def _number_parts(self, cuts: Sequence[PartCut]) -> Any:
         import ibis
 
-        table = self.groups.table
+        rows = self.groups.table
 
-        def of(part: int, after: int) -> Any:
-            for made, cut in enumerate(cuts[after:], start=after + 1):
+        def find_part(part: int, after: int) -> Any:
+            for new_part, cut in enumerate(cuts[after:], start=after + 1):
                 if cut.part == part:
-                    return self._below(table, cut).ifelse(of(made, made), of(part, made))
+                    stays = find_part(part, new_part)
+                    return self._is_below(rows, cut).ifelse(find_part(new_part, new_part), stays)
             return ibis.literal(part, "int64")
 
-        return table.mutate(**{_PART: of(0, 0)})
+        return rows.mutate(**{_PART: find_part(0, 0)})
 
-    def _below(self, table: Any, cut: PartCut) -> Any:
-        under = below(self.hierarchies[cut.column], cut.node)
-        each = self.numbers.place(cut.column)[1]
+    def _is_below(self, table: Any, cut: PartCut) -> Any:
+        is_under = below(self.hierarchies[cut.column], cut.node)
+        factor = self.numbers.place(cut.column)[1]
         value = scaled(table, self.numbers, cut.column)
-        ends = np.flatnonzero(np.diff(under.astype(np.int8), prepend=0, append=0)) * each
+        ends = np.flatnonzero(np.diff(is_under.astype(np.int8), prepend=0, append=0)) * factor
         runs = [value.between(first, last - 1) for first, last in ends.reshape(-1, 2).tolist()]
         return reduce(or_, runs)
 
@@ -153,44 +153,45 @@ class EngineClasses(StoredClasses):
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> EngineRecoding:
         connection = self.groups.connection
-        kept = connection.keep(self._in_parts(cuts))
+        numbered = connection.keep(self._number_parts(cuts))
         self.groups.drop()
-        self._groups = None  # counted again if somebody asks
+        self._groups = None  # counted again on demand
         try:
-            made = connection.by_part(
-                kept, _PART, dict(enumerate(sizes)), work, work.schema, progress
+            merged = connection.by_part(
+                numbered, _PART, dict(enumerate(sizes)), work, work.schema, progress
             )
         finally:
-            connection.drop(kept)
-        found = _released(connection, made, self)
-        steps = connection.fetch(made.aggregate(steps=made["steps"].sum()))["steps"][0].as_py()
-        return EngineRecoding(self, found, None, made, Trace(steps=int(steps)), cuts=tuple(cuts))
+            connection.drop(numbered)
+        groups = _group_released(connection, merged, self)
+        steps = connection.fetch(merged.aggregate(steps=merged["steps"].sum()))["steps"][0].as_py()
+        return EngineRecoding(self, groups, None, merged, Trace(steps=int(steps)), cuts=tuple(cuts))
 
 
-def _in_one_class(table: StoredTable, column: str) -> Sensitive:
+def _build_whole_histogram(table: StoredTable, column: str) -> Sensitive:
     records = table.records_of(column)
     codes = np.flatnonzero(records)
     nothing = np.zeros(len(codes), dtype=np.int64)
     return table.sensitive_of(column, nothing, codes, records[codes], 1)
 
 
-def _history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], ...]:
-    own, number = [], part
-    for made, cut in reversed(list(enumerate(cuts, start=1))):
-        if made == number:
-            own.append((cut, True))
+def _get_history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], ...]:
+    history, number = [], part
+    for new_part, cut in reversed(list(enumerate(cuts, start=1))):
+        if new_part == number:
+            history.append((cut, True))
             number = cut.part
         elif cut.part == number:
-            own.append((cut, False))
-    return tuple(reversed(own))
+            history.append((cut, False))
+    return tuple(reversed(history))
 
 
-def _released(connection: TableConnection, made: Any, classes: EquivalenceClasses) -> EngineGroups:
-    names = [name for name in made.columns if name.startswith("released ")]
-    renamed = {name.replace("released", "key"): made[name] for name in names}
-    rows = made.select(**{RECORDS: made[RECORDS], **renamed})
-    kept = connection.keep(summed(rows, list(renamed)))
-    return EngineGroups(connection, kept, classes.attributes, classes.hierarchies)
+def _group_released(own: TableConnection, table: Any, classes: EquivalenceClasses) -> EngineGroups:
+    names = [name for name in table.columns if name.startswith("released ")]
+    renamed = {name.replace("released", "key"): table[name] for name in names}
+    rows = table.select(**{RECORDS: table[RECORDS], **renamed})
+    return EngineGroups(
+        own, own.keep(summed(rows, list(renamed))), classes.attributes, classes.hierarchies
+    )
 
 
 class EngineRecoding(StoredRecoding):
@@ -229,28 +230,28 @@ class EngineRecoding(StoredRecoding):
 
     @property
     def assigned(self) -> np.ndarray:
-        """Refused: there would be one per original class."""
+        """Not available: there would be one per original class."""
         raise self.classes.refusal
 
-    def _with(self, **changes: Any) -> EngineRecoding:
+    def _copy_with(self, **changes: Any) -> EngineRecoding:
         names = ("classes", "groups", "become", "made", "trace", "cuts", "least", "gone")
         return EngineRecoding(**{name: getattr(self, name) for name in names} | changes)
 
     def with_trace(self, trace: Trace) -> EngineRecoding:
-        return self._with(trace=trace)
+        return self._copy_with(trace=trace)
 
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> EngineRecoding:
         gone = None
         if bad is not None and bad.any():
             gone = self.groups.numbers.packed(self.nodes[bad])
-        return self._with(least=k, gone=gone)
+        return self._copy_with(least=k, gone=gone)
 
     # --- what was released ----------------------------------------------------------------------
     @cached_property
     def sizes(self) -> ClassSizes:
-        every = self.groups.sizes.at_least(self.least)
+        sizes = self.groups.sizes.at_least(self.least)
         if self.gone is None:
-            return every
+            return sizes
         return ClassSizes(*np.unique(self.counts, return_counts=True))
 
     @property
@@ -270,32 +271,32 @@ class EngineRecoding(StoredRecoding):
         return self.classes.n_records - self.sizes.n_records
 
     @cached_property
-    def _fetched(self) -> EquivalenceClasses:
-        found = self.groups.fetched(self.least)
+    def _released_classes(self) -> EquivalenceClasses:
+        classes = self.groups.fetched(self.least)
         if self.gone is None:
-            return found
+            return classes
         gone = {tuple(number) for number in self.gone.tolist()}
-        packed = self.groups.numbers.packed(found.nodes).tolist()
-        return found.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
+        packed = self.groups.numbers.packed(classes.nodes).tolist()
+        return classes.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
 
     def fetched(self) -> EquivalenceClasses:
-        return self._fetched
+        return self._released_classes
 
     @property
     def nodes(self) -> np.ndarray:
-        return self._fetched.nodes
+        return self._released_classes.nodes
 
     @property
     def counts(self) -> np.ndarray:
-        return self._fetched.counts
+        return self._released_classes.counts
 
     @cached_property
     def released(self) -> EquivalenceClasses:
-        found = self._fetched
-        names = [each.name for each in self.classes.as_one_class.sensitive]
+        classes = self._released_classes
+        names = [histogram.name for histogram in self.classes.as_one_class.sensitive]
         histograms = tuple(self.classes.histogram(self, name) for name in names)
         return EquivalenceClasses(
-            found.attributes, found.hierarchies, found.nodes, found.counts, histograms
+            classes.attributes, classes.hierarchies, classes.nodes, classes.counts, histograms
         )
 
     @cached_property
@@ -303,7 +304,7 @@ class EngineRecoding(StoredRecoding):
         if self.become is not None and not self.suppressed_records:
             pairs = zip(self.classes.cells, self.become, strict=True)
             return tuple(
-                np.where(become == np.arange(len(become)), cells, 0) for cells, become in pairs
+                np.where(targets == np.arange(len(targets)), cells, 0) for cells, targets in pairs
             )
         rows, numbers = self.mapping, self.classes.numbers
         if self.suppressed_records:
@@ -324,21 +325,21 @@ class EngineRecoding(StoredRecoding):
         return renumbered(table, numbers, numbers, self.become or (), to="released")
 
     def staying(self, rows: Any, of: str) -> Any:
-        kept, pairs = self.staying_classes(of)
-        return rows.semi_join(kept, pairs)
+        classes, pairs = self.staying_classes(of)
+        return rows.semi_join(classes, pairs)
 
     def staying_classes(self, of: str) -> tuple[Any, list[tuple[str, str]]]:
         """The released classes that are not suppressed, and what rows with their numbers join."""
         import ibis
 
         names, table = keys(self.groups.numbers), self.groups.table
-        kept = table.filter(table[RECORDS] >= self.least).select(*names)
+        classes = table.filter(table[RECORDS] >= self.least).select(*names)
         if self.gone is not None:
             gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
-            gone_ones = ibis.memtable(pa.table(gone))
-            kept = kept.anti_join(gone_ones, list(zip(names, gone, strict=True)))
+            suppressed = ibis.memtable(pa.table(gone))
+            classes = classes.anti_join(suppressed, list(zip(names, gone, strict=True)))
         pairs = [(name, f"{name}, kept") for name in keys(self.groups.numbers, of)]
-        return kept.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
+        return classes.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
 
     @cached_property
     def released_nodes(self) -> tuple[np.ndarray, ...]:
@@ -367,17 +368,17 @@ class EngineRecoding(StoredRecoding):
             before, key = keys(numbers), f"{OURS} key"
             rows = keyed(table.opened, rows, columns, numbers, classes.of_code, key)
             known_as = zip(names, keys(numbers, "released"), strict=True)
-            shown = {new: self.made[old] for new, old in known_as}
+            targets = {new: self.made[old] for new, old in known_as}
             known = {f"{name}, known": self.made[name] for name in before}
-            made = _move(self.made.select(**known, **shown), own, table.opened)
-            rows = rows.inner_join(made, list(zip(keys(numbers, key), known, strict=True)))
+            lookup = _move_table(self.made.select(**known, **targets), own, table.opened)
+            rows = rows.inner_join(lookup, list(zip(keys(numbers, key), known, strict=True)))
         if not self.suppressed_records:
             return rows.mutate(**{GONE: False}) if keeps else rows
-        kept, pairs = self.staying_classes(RELEASED)
-        kept = _move(kept, own, table.opened)
+        classes_left, pairs = self.staying_classes(RELEASED)
+        classes_left = _move_table(classes_left, own, table.opened)
         if not keeps:
-            return rows.semi_join(kept, pairs)
-        rows = rows.left_join(kept, pairs)
+            return rows.semi_join(classes_left, pairs)
+        rows = rows.left_join(classes_left, pairs)
         return rows.mutate(**{GONE: rows[pairs[0][1]].isnull()})
 
     def add_labels(self, rows: Any, parts: NodeParts, keeps: bool) -> Any:
@@ -386,34 +387,34 @@ class EngineRecoding(StoredRecoding):
 
         numbers = self.groups.numbers
         for j, tree in enumerate(self.hierarchies):
-            _, each = numbers.place(j)
+            _, factor = numbers.place(j)
             value = scaled(rows, numbers, j, RELEASED)
             if keeps:
-                value = rows[GONE].ifelse(int(tree.root) * each, value)
+                value = rows[GONE].ifelse(int(tree.root) * factor, value)
             labels = pa.DictionaryArray.from_arrays(np.arange(tree.n_nodes), pa.array(tree.labels))
             known, name = f"{OURS} node {j}, known", f"{OURS} label {j}"
             adds = {f"{key}, part {j}": of[j] for key, of in parts.items() if j in of}
-            given = pa.table({known: np.arange(tree.n_nodes) * each, name: labels, **adds})
-            # A list with other labels would go into the types of the release.
+            lookup = pa.table({known: np.arange(tree.n_nodes) * factor, name: labels, **adds})
+            # Labels that do not occur would get into the types of the release.
             used = pa.array(self.released_nodes[j])
             rows = rows.mutate(**{f"{OURS} node {j}": value})
-            rows = rows.inner_join(ibis.memtable(given.take(used)), [(f"{OURS} node {j}", known)])
+            rows = rows.inner_join(ibis.memtable(lookup.take(used)), [(f"{OURS} node {j}", known)])
         sums = {
             key: reduce(add, (rows[f"{key}, part {j}"] for j in of)) for key, of in parts.items()
         }
         return rows.mutate(**sums)
 
-    # --- what goes on from it -------------------------------------------------------------------
+    # --- further steps --------------------------------------------------------------------------
     def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
-        found = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
-        nodes = classes.numbers.unpacked(columns_of(found, wanted[:-1]))
+        rows = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
+        nodes = classes.numbers.unpacked(columns_of(rows, wanted[:-1]))
         order = np.lexsort(nodes.T[::-1])
-        nodes, counts = nodes[order], found[RECORDS].to_numpy().astype(np.int64)[order]
+        nodes, counts = nodes[order], rows[RECORDS].to_numpy().astype(np.int64)[order]
         parts = np.zeros(len(nodes), dtype=np.int64)
-        for made, cut in enumerate(self.cuts, start=1):
-            under = below(classes.hierarchies[cut.column], cut.node)[nodes[:, cut.column]]
-            parts[(parts == cut.part) & under] = made
+        for new_part, cut in enumerate(self.cuts, start=1):
+            is_under = below(classes.hierarchies[cut.column], cut.node)[nodes[:, cut.column]]
+            parts[(parts == cut.part) & is_under] = new_part
         return nodes, counts, parts
 
     def followed_by(self, further: Recoding) -> EngineRecoding:
@@ -424,19 +425,19 @@ class EngineRecoding(StoredRecoding):
         old = numbers.packed(further.classes.nodes)
         new = numbers.packed(further.nodes)[further.assigned]
         known = [f"{name}, known" for name in before]
-        given = ibis.memtable(pa.table(dict(zip([*known, *after], [*old.T, *new.T], strict=True))))
-        rows = self.made.inner_join(given, list(zip(before, known, strict=True)))
+        lookup = pa.table(dict(zip([*known, *after], [*old.T, *new.T], strict=True)))
+        rows = self.made.inner_join(ibis.memtable(lookup), list(zip(before, known, strict=True)))
         others = [name for name in self.made.columns if name not in before]
         wanted = {name: rows[moved] for name, moved in zip(before, after, strict=True)}
-        made = connection.keep(rows.select(*others, **wanted))
-        groups = _released(connection, made, self.classes)
+        table = connection.keep(rows.select(*others, **wanted))
+        groups = _group_released(connection, table, self.classes)
         self.groups.drop()
         connection.drop(self.made)
         trace = replace(self.trace, steps=self.trace.steps + further.trace.steps)
-        return self._with(groups=groups, made=made, trace=trace)
+        return self._copy_with(groups=groups, made=table, trace=trace)
 
 
-def _move(kept: Any, own: TableConnection, other: TableConnection) -> Any:
+def _move_table(table: Any, own: TableConnection, other: TableConnection) -> Any:
     import ibis
 
-    return kept if own is other else other.keep(ibis.memtable(own.fetch(kept)))
+    return table if own is other else other.keep(ibis.memtable(own.fetch(table)))

@@ -1,4 +1,4 @@
-"""Classes at some levels as a table that an engine keeps, each a few whole numbers."""
+"""Classes at some levels as a table that an engine keeps, each class as a few whole numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kanon.settings import settings
 from kanon.sources.stored_values import OURS, TableConnection, columns_of, sizes_of
 from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
 
-RECORDS = "records"  # the column of a kept table that says how many records a class has
+RECORDS = "records"  # the column of a kept table with the number of records of each class
 
 
 def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
@@ -24,11 +24,11 @@ def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
 
 
 def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
-    place, each = numbers.place(column)
+    place, factor = numbers.place(column)
     number = table[f"{of} {place}"]
     return (
-        number % (each * numbers.sizes[column]) - number % each
-        if each > 1
+        number % (factor * numbers.sizes[column]) - number % factor
+        if factor > 1
         else (number % numbers.sizes[column])
     )
 
@@ -51,23 +51,23 @@ def renumbered(
         if (values == values[0]).all():  # as at the root: nothing to look up
             fixed[place] += int(values[0]) * after
             continue
-        nodes, part = np.arange(len(values)), f"{OURS} part {j}"
-        rows = rows.mutate(**{part: scaled(rows, old, j)})
+        nodes, name = np.arange(len(values)), f"{OURS} part {j}"
+        rows = rows.mutate(**{name: scaled(rows, old, j)})
         if before != after or not np.array_equal(values, nodes):
-            number, known = f"{OURS} number {j}", f"{part}, known"
-            given = pa.table({number: nodes * before, known: values.astype(np.int64) * after})
-            looked_up.append((part, number, given))
-            part = known
-        parts[place].append(part)
-    for part, number, given in looked_up:
-        rows = rows.inner_join(ibis.memtable(given), [(part, number)])
+            number, known = f"{OURS} number {j}", f"{name}, known"
+            lookup = pa.table({number: nodes * before, known: values.astype(np.int64) * after})
+            looked_up.append((name, number, lookup))
+            name = known
+        parts[place].append(name)
+    for name, number, lookup in looked_up:
+        rows = rows.inner_join(ibis.memtable(lookup), [(name, number)])
     total = {
-        name: reduce(add, (rows[one] for one in parts[place]), ibis.literal(fixed[place], "int64"))
+        name: reduce(add, (rows[p] for p in parts[place]), ibis.literal(fixed[place], "int64"))
         for place, name in enumerate(keys(new, to))
     }
-    kept = [name for name in table.columns if name not in total]
-    found = rows.select(*kept, **{name: cell.cast("int64") for name, cell in total.items()})
-    return found.filter(True)  # what is joined next is joined to these columns, not to those before
+    others = [name for name in table.columns if name not in total]
+    selected = rows.select(*others, **{name: cell.cast("int64") for name, cell in total.items()})
+    return selected.filter(True)  # so that the next join uses these columns, not earlier ones
 
 
 def keyed(
@@ -82,12 +82,12 @@ def keyed(
 
     sums: list[list[Any]] = [[] for _ in numbers.numbers]
     for j, (column, become) in enumerate(zip(columns, of_code, strict=True)):
-        place, each = numbers.place(j)
+        place, factor = numbers.place(j)
         known, part = f"{OURS} known {j}", f"{OURS} part {j}"
         values = connection.values(column)
-        given = values.map_of(known, part, become[values.codes].astype(np.int64) * each)
-        rows = rows.left_join(ibis.memtable(given), [(column, known)])
-        sums[place].append((part, int(become[0]) * each))
+        lookup = values.map_of(known, part, become[values.codes].astype(np.int64) * factor)
+        rows = rows.left_join(ibis.memtable(lookup), [(column, known)])
+        sums[place].append((part, int(become[0]) * factor))
     total = {
         name: reduce(add, (rows[part].fill_null(missing) for part, missing in sums[place]))
         for place, name in enumerate(keys(numbers, of))
@@ -98,14 +98,14 @@ def keyed(
 def cells_by(connection: TableConnection, branches: Sequence[tuple[Any, Any]]) -> Any:
     import ibis
 
-    asked = []
+    queries = []
     for column, (rows, cells) in enumerate(branches):
         counted = rows.group_by(value=cells).aggregate(
             classes=lambda t: t.count(), records=lambda t: t[RECORDS].sum()
         )
         numbers = {name: counted[name].cast("int64") for name in ("value", "classes", "records")}
-        asked.append(counted.select(column=ibis.literal(column, "int64"), **numbers))
-    return connection.fetch(asked[0] if len(asked) == 1 else ibis.union(*asked))
+        queries.append(counted.select(column=ibis.literal(column, "int64"), **numbers))
+    return connection.fetch(queries[0] if len(queries) == 1 else ibis.union(*queries))
 
 
 class EngineGroups(StoredGroups):
@@ -122,26 +122,26 @@ class EngineGroups(StoredGroups):
         self.attributes, self.hierarchies = attributes, hierarchies
         self.numbers = TupleNumbers([tree.n_nodes for tree in hierarchies])
         by_size = table.group_by(RECORDS).aggregate(values=lambda t: t.count())
-        found = sizes_of(connection.fetch(by_size))
-        self.sizes = ClassSizes(found.sizes, found.values)
+        frequencies = sizes_of(connection.fetch(by_size))
+        self.sizes = ClassSizes(frequencies.sizes, frequencies.values)
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
         rows = renumbered(self.table, self.numbers, self.numbers, raised)
-        kept = self.connection.keep(summed(rows, keys(self.numbers)))
-        return EngineGroups(self.connection, kept, self.attributes, self.hierarchies)
+        table = self.connection.keep(summed(rows, keys(self.numbers)))
+        return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
 
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         few = self.table.filter(self.table[RECORDS] < k)
         branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.hierarchies))]
         return self.at_nodes(cells_by(self.connection, branches), "records")
 
-    def at_nodes(self, found: Any, what: str) -> tuple[np.ndarray, ...]:
-        column, value, number = (found[name].to_numpy() for name in ("column", "value", what))
+    def at_nodes(self, counted: Any, measure: str) -> tuple[np.ndarray, ...]:
+        column, value, number = (counted[name].to_numpy() for name in ("column", "value", measure))
         cells = []
         for j, tree in enumerate(self.hierarchies):
-            own = column == j
-            nodes = value[own] // self.numbers.place(j)[1]
-            cells.append(cells_at(tree.n_nodes, nodes, number[own]))
+            here = column == j
+            nodes = value[here] // self.numbers.place(j)[1]
+            cells.append(cells_at(tree.n_nodes, nodes, number[here]))
         return tuple(cells)
 
     def fetched(self, least: int = 1) -> EquivalenceClasses:
@@ -149,9 +149,9 @@ class EngineGroups(StoredGroups):
         if number > settings().classes:
             raise too_many_classes(number)
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
-        found = self.connection.fetch(rows)
-        nodes = self.numbers.unpacked(columns_of(found, keys(self.numbers)))
-        counts = found[RECORDS].to_numpy().astype(np.int64)
+        classes = self.connection.fetch(rows)
+        nodes = self.numbers.unpacked(columns_of(classes, keys(self.numbers)))
+        counts = classes[RECORDS].to_numpy().astype(np.int64)
         nodes, counts = sum_tuples(nodes, counts, nodes)
         return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)
 
@@ -160,5 +160,5 @@ class EngineGroups(StoredGroups):
 
 
 def summed(rows: Any, names: Sequence[str]) -> Any:
-    found = rows.group_by(list(names)).aggregate(**{RECORDS: lambda t: t[RECORDS].sum()})
-    return found.mutate(**{RECORDS: found[RECORDS].cast("int64")})
+    classes = rows.group_by(list(names)).aggregate(**{RECORDS: lambda t: t[RECORDS].sum()})
+    return classes.mutate(**{RECORDS: classes[RECORDS].cast("int64")})

@@ -1,4 +1,4 @@
-"""The order of :mod:`kanon.sources.row_order`, as what an engine sorts released rows by."""
+"""The order of :mod:`kanon.sources.row_order`, as keys by which an engine sorts released rows."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -13,17 +13,17 @@ from kanon.sources.row_order import NUMBER, rank_texts
 from kanon.sources.stored_values import OURS
 from kanon.stored_classes import TupleNumbers
 
-KEY = f"{OURS} order"  # how columns begin that rows are sorted by and that do not leave
+KEY = f"{OURS} order"  # prefix of sort keys, which are not released
 NodeParts = dict[str, dict[int, np.ndarray]]
-"""Per key the places of the quasi-identifiers in it, and what each of their nodes adds to it."""
+"""Per sort key and quasi-identifier, by its place: what each node adds to the key."""
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 
 
 def rank_nodes(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
-    """Per node of a hierarchy the place of its label among those of the given nodes."""
+    """Rank each node of a hierarchy by its label, among the labels of the given nodes."""
     nodes = np.unique(nodes)
     labels = np.array([tree.labels[node] for node in nodes.tolist()], dtype=object)
-    codes, texts = pd.factorize(labels)  # a range may be called as another node is
+    codes, texts = pd.factorize(labels)  # a range may have the label of another node
     ranks = np.zeros(tree.n_nodes, dtype=np.int64)
     ranks[nodes] = rank_texts(list(texts))[codes]
     return ranks
@@ -53,7 +53,7 @@ def pack_ranks(
 def rank_cells(
     rows: Any, by: Sequence[str], values_of: Callable[[str], Sequence[str] | None]
 ) -> tuple[Any, list[str]]:
-    """Rows with the places of texts among the few of their column, and what to sort by then.
+    """Rows with the ranks of texts in columns with few, and the columns to sort by then.
 
     >>> import ibis
     >>> rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
@@ -70,7 +70,7 @@ def rank_cells(
         if values is not None:
             texts = f"{OURS} text {len(ranked)}"
             ranks = {texts: pa.array(values, pa.string()), ranked[-1]: rank_texts(values)}
-            rows = rows.view()  # a join of its own: Ibis cannot go on from cells that were computed
+            rows = rows.view()  # a separate join: Ibis cannot continue from computed cells
             rows = rows.left_join(ibis.memtable(pa.table(ranks)), [(name, texts)])
     return rows, ranked
 
@@ -84,7 +84,7 @@ def sort_rows(rows: Any, by: Sequence[str]) -> Any:
 
 
 def _sort_keys(cells: Any) -> list[Any]:
-    """What a column is sorted by, missing cells first."""
+    """The keys of a column, missing cells first."""
     import ibis
 
     if cells.type().is_floating():  # 0.0 and -0.0 are written differently
@@ -96,7 +96,7 @@ def _sort_keys(cells: Any) -> list[Any]:
         return [cells]
     last = ibis.literal(float("inf"))
     number = ibis.cases(
-        ((cells < "+") | (cells >= ":"), last),  # no number begins so: few are looked at closely
+        ((cells < "+") | (cells >= ":"), last),  # no number begins so: few reach the slow pattern
         (cells.re_search(_NUMBER), cells.cast("float64")),
         (cells.notnull(), last),
     )

@@ -1,4 +1,4 @@
-"""How exposed those are whom a table is about, and which of its rows show nothing."""
+"""How exposed the people of a table are, and which of its rows show nothing."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,11 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True)
 class Exposure:
-    of: Counted  # what is counted: records, or persons where a column tells them apart
+    of: Counted  # what is counted: records, or persons where a column identifies them
     n_records: int  # n
-    sizes: np.ndarray  # the sizes that equivalence classes have, rising
-    classes: np.ndarray  # how many classes have each size
-    # how many have no smaller class than one of this size: all its records, as a record is in one
-    # class
-    members: np.ndarray
+    sizes: np.ndarray  # the sizes of equivalence classes, ascending
+    classes: np.ndarray  # the number of classes of each size
+    members: np.ndarray  # the number of records (or persons) whose smallest class has each size
 
     @property
     def number(self) -> int:
@@ -51,18 +49,18 @@ def exposure(classes: EquivalenceClasses) -> Exposure:
     """
     sizes = members = classes.hiding
     if classes.persons is not None:
-        who, of_entry = classes.persons.value, classes.persons.of_entry
-        smallest_first = np.lexsort((of_entry, sizes[of_entry], who))
-        _, first = np.unique(who[smallest_first], return_index=True)
+        person, of_entry = classes.persons.value, classes.persons.of_entry
+        smallest_first = np.lexsort((of_entry, sizes[of_entry], person))
+        _, first = np.unique(person[smallest_first], return_index=True)
         members = np.bincount(of_entry[smallest_first[first]], minlength=len(sizes))
-    found, place, number = np.unique(sizes, return_inverse=True, return_counts=True)
-    alike = np.zeros(len(found), dtype=np.int64)
-    np.add.at(alike, place, members)
-    return Exposure(classes.of, classes.n_records, found, number, alike)
+    distinct_sizes, place, number = np.unique(sizes, return_inverse=True, return_counts=True)
+    members_by_size = np.zeros(len(distinct_sizes), dtype=np.int64)
+    np.add.at(members_by_size, place, members)
+    return Exposure(classes.of, classes.n_records, distinct_sizes, number, members_by_size)
 
 
 def exposure_of_sizes(sizes: Frequencies) -> Exposure:
-    """The same of records, from how many classes have how many of them.
+    """The exposure of records, from the numbers of classes by size.
 
     >>> exposure_of_sizes(Frequencies.of([2, 1, 1])).members.tolist()
     [2, 2]
@@ -72,7 +70,7 @@ def exposure_of_sizes(sizes: Frequencies) -> Exposure:
 
 
 def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
-    """How many would be unique if one of the columns were not there, for each of them.
+    """The number of unique records or persons without each of the columns.
 
     >>> import pandas as pd
     >>> from kanon.sources.memory import classes_of_columns
@@ -83,18 +81,18 @@ def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
     if len(classes.attributes) == 1:
         return {}
     sizes = (classes.nodes.max(axis=0) + 1).tolist()
-    found = {}
+    unique_counts = {}
     for j, column in enumerate(classes.attributes):
         others = [*sizes[:j], *sizes[j + 1 :]]
-        left = np.delete(classes.nodes, j, axis=1)
-        nodes, counts, group = group_tuples(left, classes.counts, others)
-        parts = (each.grouped(group, len(counts)) for each in classes.histograms)
-        found[column] = classes.regrouped(nodes, counts, parts).unique
-    return found
+        nodes_without = np.delete(classes.nodes, j, axis=1)
+        nodes, counts, group = group_tuples(nodes_without, classes.counts, others)
+        parts = (histogram.grouped(group, len(counts)) for histogram in classes.histograms)
+        unique_counts[column] = classes.regrouped(nodes, counts, parts).unique
+    return unique_counts
 
 
 def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes are of rows that show nothing. Shape (E,), bool."""
+    """Which classes consist of rows that show nothing. Shape (E,), bool."""
     silent = np.ones(classes.n_classes, dtype=bool)
     for place, column in enumerate(classes.attributes):
         if silent.any():
@@ -109,13 +107,12 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
 
 
 def shows_nothing(text: str) -> bool:
-    """Whether a cell is made of nothing but asterisks."""
+    """Whether a cell holds only asterisks."""
     return not text.strip().strip("*")
 
 
 def describe_suppressed(number: int) -> str:
-    """What is said of rows that were suppressed before.
-
+    """
     >>> describe_suppressed(1)
     '1 record shows nothing in any quasi-identifier (* or blank): it counts as suppressed, in no \
 class.'

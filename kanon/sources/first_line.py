@@ -1,7 +1,7 @@
-"""The first line of a table: the names of its columns, or a record already.
+"""The first line of a table: the names of its columns, or the first record.
 
-Whoever is in a first line that is taken for names is released as they stand. So a line that reads
-as a record is never taken for either before somebody has said what it is.
+A record that is taken for names is released unchanged. So if the first line looks like a record,
+the user has to say what it is.
 
 >>> read_first_line([["age", "sex"], ["39", "F"]], "t.csv").names
 ['age', 'sex']
@@ -22,14 +22,14 @@ from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
 from kanon.errors import TableError, UnclearHeader, listing, quoted
 from kanon.sources.encodings import empty
 
-SAMPLE = 1000  # so many records are looked at to tell names from a record
+SAMPLE = 1000  # records that are examined to tell names from a record
 
 
 @dataclass(frozen=True)
 class FirstLine:
     names: list[str]
     is_record: bool = False
-    lines_above: int = 0  # that hold nothing but separators
+    lines_above: int = 0  # lines with nothing but separators
     lacks_name: bool = False  # it names all columns but the first
     remarks: tuple[str, ...] = ()  # sentences for a person
 
@@ -56,7 +56,7 @@ def read_first_line(
     if header is False:
         remark = "The first line is read as a record, and the columns are numbered."
         return FirstLine(_number_columns(len(first)), True, above, remarks=(remark,))
-    lacks_name = _lacks_name(first, records)
+    lacks_name = _has_unnamed_column(first, records)
     if lacks_name:
         first = ["", *first]
     remarks = []
@@ -74,8 +74,8 @@ def read_first_line(
     return FirstLine(column_names(first, name), False, above, lacks_name, tuple(remarks))
 
 
-def _lacks_name(first: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
-    """Whether all columns but the first are named, as R does: the names of its rows differ."""
+def _has_unnamed_column(first: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Whether all columns but the first are named, as in files of R: the row names all differ."""
     return (
         len(first) > 1
         and len({row[0] for row in records}) == len(records) > 0
@@ -90,22 +90,22 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
     >>> find_record(["id", "2019", "2020"], [["7", "1", "2"]]) is None
     True
     >>> find_record(["M", "flu"], [["F", "cold"], ["M", "none"]])
-    'its cell 1 stands in its own column again'
+    'its cell 1 occurs again in its own column'
     """
     names, reasons, numbered = 0, list[str](), list[int]()
     for place, cell in enumerate(first):
-        if _is_missing(cell):
+        if _is_marker(cell):
             continue
         below = [row[place].strip() for row in records if len(row) > place and row != first]
-        below = [text for text in below if not _is_missing(text)]
-        kind, kind_below = _kind_of([cell]), _kind_of(below)
+        below = [text for text in below if not _is_marker(text)]
+        kind, kind_below = _find_kind([cell]), _find_kind(below)
         if kind == kind_below == "number":
             numbered.append(place)
         elif kind and kind == kind_below:
             kind = kind.split()[0]
             reasons.append(f"it has a {kind} above {kind}s in column {place + 1}")
         elif cell in below:
-            reasons.append(f"its cell {place + 1} stands in its own column again")
+            reasons.append(f"its cell {place + 1} occurs again in its own column")
         elif kind is None and kind_below in ("number", "date"):
             names += 1  # no value of such a column, so a name
     if numbered and not (names and len({first[place] for place in numbered}) == len(numbered)):
@@ -114,7 +114,7 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
         return reasons[0]
     twice = next((cell for cell in first if cell and first.count(cell) > 1), None)
     if twice is not None and not names:
-        return f"its cell {first.index(twice) + 1} stands in it twice"
+        return f"its cell {first.index(twice) + 1} occurs in it twice"
     return None
 
 
@@ -123,12 +123,12 @@ def _number_columns(width: int, names: Sequence[str] = ()) -> list[str]:
     return [f"column {number}{mark}" for number in range(1, width + 1)]
 
 
-def _is_missing(text: str) -> bool:
+def _is_marker(text: str) -> bool:
     return text in KNOWN_MARKERS or text.casefold() in LIKELY_MARKERS
 
 
-def _kind_of(texts: Sequence[str]) -> str | None:
-    """What all texts are: a number, a date, or a code of one shape; None if nothing of these."""
+def _find_kind(texts: Sequence[str]) -> str | None:
+    """What all texts are: numbers, dates, or codes of one shape; None if none of these."""
     if not texts:
         return None
     if not any(map(str.isalpha, "".join(texts))) and numbers(texts) is not None:
@@ -162,7 +162,7 @@ def column_names(cells: Iterable[str], name: str) -> list[str]:
 
 
 def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
-    """The columns of a view as its SQL names them: an engine numbers a name that comes again.
+    """The columns of a view as its SQL names them: an engine adds a number to a repeated name.
 
     >>> names_in_view(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
     ['a', 'a']
@@ -170,12 +170,12 @@ def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, st
     sources, sql = [view], ""
     for source in sources:
         sql += statements.get(source, "").replace('""', '"') + "\n"
-        sources += [other for other in statements if other not in sources and _in(sql, other)]
-    known = {column.casefold(): column for column in columns}
-    without = (re.sub(r"[_:][0-9]+$", "", column).casefold() for column in columns)
-    pairs = zip(columns, without, strict=True)
-    return [column if _in(sql, column) else known.get(first, column) for column, first in pairs]
+        sources += [other for other in statements if other not in sources and _is_in(sql, other)]
+    known = {name.casefold(): name for name in columns}
+    plain_names = (re.sub(r"[_:][0-9]+$", "", name).casefold() for name in columns)
+    pairs = zip(columns, plain_names, strict=True)
+    return [name if _is_in(sql, name) else known.get(plain, name) for name, plain in pairs]
 
 
-def _in(sql: str, name: str) -> bool:
+def _is_in(sql: str, name: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE))

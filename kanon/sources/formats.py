@@ -33,14 +33,14 @@ class TableFormat:
     name: str
     title: str
     endings: tuple[str, ...]  # of the names of its files; the first is the usual one
-    mime: str  # what a browser is told that a download is
+    mime: str  # the media type of a download
     read: Callable[[bytes, str, ReadSettings], FileContent]
     write: Callable[[pd.DataFrame, TextForm, bool], bytes]  # the last says to neutralise formulas
     read_back: Callable[[bytes, str, str], Columns]  # shares no code with the other two
     # whether its cells are texts, of a spreadsheet, or of columns that have a type each
     cells: Literal["text", "sheet", "typed"] = "typed"
     separator: str = ""  # of a text file, if it may have no other one
-    check: Callable[[pd.DataFrame], object] | None = None  # says why it cannot hold a table
+    check: Callable[[pd.DataFrame], object] | None = None  # raises if the format cannot hold it
     in_engine: bool = False  # whether engines read and write it where it is
 
     def fit_form(self, form: TextForm) -> TextForm:
@@ -72,7 +72,7 @@ FORMATS: Mapping[str, TableFormat] = {
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             read_sheet, sheet_bytes, read_back_sheet, cells="sheet", check=sheet_columns,
         ),
-        # A new file format stands here.
+        # A new file format goes here.
     )
 }  # fmt: skip
 """The kinds of table file by their names."""
@@ -80,10 +80,10 @@ FORMATS: Mapping[str, TableFormat] = {
 ENDINGS: Mapping[str, TableFormat] = {
     ending: its for its in FORMATS.values() for ending in its.endings
 }
-"""The kind of table that each allowed file ending stands for."""
+"""The format of a table file by its ending."""
 
 ENGINE_KINDS = ("folder", *(its.name for its in FORMATS.values() if its.in_engine))
-"""What engines write, but for databases; a folder is one of Parquet files."""
+"""What engines write, apart from databases; ``folder`` is a folder of Parquet files."""
 
 WRITTEN_BY_ENGINES: Mapping[str, str] = {
     "": "folder",
@@ -92,29 +92,29 @@ WRITTEN_BY_ENGINES: Mapping[str, str] = {
 }
 """What an engine writes, by the ending of the path."""
 
-_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
+_COMPRESSED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
 
 
 def find_format(name: str) -> TableFormat:
     ending = PurePath(name).suffix.lower()
-    if ending in _PACKED:
+    if ending in _COMPRESSED:
         raise TableError(
-            f"{quoted(name)} is packed, and kanon unpacks no tables: unpack it first, so that its "
-            f"name ends like a table ({', '.join(ENDINGS)})."
+            f"{quoted(name)} is compressed, and kanon does not unpack tables: unpack it first, so "
+            f"that its name ends with {', '.join(ENDINGS)}."
         )
     if ending not in ENDINGS:
         raise TableError(
-            f"{quoted(name)} does not end like a table: allowed are {', '.join(ENDINGS)}."
+            f"{quoted(name)} has no ending of a table: allowed are {', '.join(ENDINGS)}."
         )
     return ENDINGS[ending]
 
 
 def find_stored_format(address: Address) -> TableFormat | None:
-    """The kind of a table that engines read where it is, a folder's being Parquet."""
-    its = ENDINGS.get(f".{address.kind.replace('folder', 'parquet')}")
-    return its if its is not None and its.in_engine else None
+    """The format of a table that engines read where it is; Parquet for a folder."""
+    table_format = ENDINGS.get(f".{address.kind.replace('folder', 'parquet')}")
+    return table_format if table_format is not None and table_format.in_engine else None
 
 
 def read_back(content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8") -> Columns:
-    its = FORMATS[kind]
-    return its.read_back(content, its.separator or separator, encoding)
+    table_format = FORMATS[kind]
+    return table_format.read_back(content, table_format.separator or separator, encoding)

@@ -15,14 +15,14 @@ from kanon.sensitive import Sensitive, order_of_values
 def histograms(
     column: str, values: pd.Series, row_class: np.ndarray, size: int, kind: ColumnKind | None = None
 ) -> Sensitive:
-    """The histograms of a sensitive column; missing cells count as one value of their own."""
+    """The histograms of a sensitive column; missing cells form one value of their own."""
     codes, texts = canonical_texts(values)
     ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()), kind)
     return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
 
 
 def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
-    """How many records each person has in each class; persons are numbered, not named."""
+    """The records of each person in each class; persons are numbered, not named."""
     codes, texts = canonical_texts(values)
     check_persons(column, int((codes < 0).sum()))
     numbers = tuple(map(str, range(len(texts))))
@@ -32,18 +32,18 @@ def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int)
 def check_persons(column: str, lacking: int) -> None:
     if lacking:
         raise PlanError(
-            f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "
-            "records are of one person: fill them in, or leave those records out of the table."
+            f"{counted(lacking, 'record')} without a value in {quoted(column)}, the column that "
+            "identifies the person: fill it in, or leave those records out of the table."
         )
 
 
 def sensitive_values(
     column: str, texts: Sequence[str], missing: bool, kind: ColumnKind | None = None
 ) -> tuple[list[str], bool, np.ndarray]:
-    """The values of a sensitive column in order; missing cells count as one value of their own."""
+    """The values of a sensitive column in order; missing cells form one value of their own."""
     if missing and MISSING_LABEL in texts:
         raise TableError(
-            f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
+            f"Column {quoted(column)} has missing cells, and cells that hold '{MISSING_LABEL}'; "
             "rename those."
         )
     ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts, kind)
@@ -53,7 +53,7 @@ def sensitive_values(
 
 
 def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
-    """The histogram of a sensitive column in the whole table, as of one class.
+    """The histogram of a sensitive column in the whole table, taken as one class.
 
     >>> whole_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
     [[1, 2, 1]]
@@ -62,6 +62,6 @@ def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
         column, counted.texts, counted.missing > 0, counted.chosen
     )
     records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
-    some = records > 0
-    nobody = np.zeros(int(some.sum()), dtype=np.int64)
-    return Sensitive.from_counts(column, ordered, numeric, nobody, place[some], records[some], 1)
+    filled = records > 0
+    zeros = np.zeros(int(filled.sum()), dtype=np.int64)
+    return Sensitive.from_counts(column, ordered, numeric, zeros, place[filled], records[filled], 1)

@@ -1,4 +1,4 @@
-"""How large a table may be in memory and on the disk, and of which years its dates."""
+"""Limits: the size of a table in memory and on disk, and the years of its dates."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,40 +15,40 @@ from kanon.errors import TableError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
 from kanon.stored_classes import too_many_classes
 
-_OURS: ContextVar[bool] = ContextVar("of_our_own", default=False)
+_IS_OUR_OWN: ContextVar[bool] = ContextVar("of_our_own", default=False)
 
 _FIRST, _END = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 _LEFT_FREE = 64 * MEGABYTE
-"""What a file that grows leaves to others, or as much as it has taken itself, if that is less."""
+"""The free space that a growing file leaves, or its own size if that is less."""
 
 
 @contextmanager
 def of_our_own() -> Iterator[None]:
-    """Within it a table may have any size: a sample that comes with kanon is nobody's upload.
+    """Lift the size limits, for samples that come with kanon.
 
     >>> with of_our_own():
     ...     check_size("census.csv", 10**12, 9)
     """
-    before = _OURS.set(True)
+    before = _IS_OUR_OWN.set(True)
     try:
         yield
     finally:
-        _OURS.reset(before)
+        _IS_OUR_OWN.reset(before)
 
 
 def check_size(name: str, rows: int, columns: int) -> None:
-    """Check the records, columns and cells of a table, as soon as they are known.
+    """Check the numbers of records, columns and cells of a table.
 
     >>> check_size("t.csv", 3, 2_000_000)
     Traceback (most recent call last):
     kanon.errors.TableError: 't.csv' has 2...000...000 columns; the most allowed is ...
     """
-    if _OURS.get():
+    if _IS_OUR_OWN.get():
         return
     most = settings()
-    found = {"columns": columns, "rows": rows, "cells": rows * columns}
+    numbers = {"columns": columns, "rows": rows, "cells": rows * columns}
     words = {"columns": "column", "rows": "record", "cells": "cell"}
-    for limit, number in found.items():
+    for limit, number in numbers.items():
         if number > getattr(most, limit):
             raise TableError(exceeded(limit, f"{quoted(name)} has {counted(number, words[limit])}"))
 
@@ -65,19 +65,19 @@ def check_classes(number: int) -> None:
 
 
 def check_days(column: pd.Series, name: str) -> None:
-    """Check that the dates of a column are of the years 1 to 9999.
+    """Check that the dates of a column lie in the years 1 to 9999.
 
     >>> check_days(pd.Series(np.array(["12069-12-31"], dtype="datetime64[s]")), "born")
     Traceback (most recent call last):
     kanon.errors.TableError: Column 'born' holds a date outside of the years 1 to 9999: ...
     """
     if isinstance(column.dtype, pd.DatetimeTZDtype):
-        told = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
+        variants = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
     elif isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
-        told = [column]
+        variants = [column]
     else:
         return
-    for moments in told:
+    for moments in variants:
         seconds = moments.to_numpy().astype("datetime64[s]")
         if ((seconds < _FIRST) | (seconds >= _END)).any():
             raise far_days(name)
@@ -91,37 +91,37 @@ def far_days(name: str) -> TableError:
 
 
 def check_room(path: Path, size: int) -> None:
-    """Check that so many bytes may be written to a path, and that they fit on its disk.
+    """Check that this number of bytes may be written to a path, and fits on its disk.
 
     >>> check_room(Path("release.csv"), 10**18)
     Traceback (most recent call last):
     kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
     """
     name = quoted(path.name)
-    takes = f"{name} would take some {_megabytes(size)}"
+    takes = f"{name} would take some {_format_bytes(size)}"
     if size > bytes_of("release_megabytes"):
         raise TableError(exceeded("release_megabytes", takes))
-    free = _free(path)
+    free = _get_free_bytes(path)
     if size > free:
         raise TableError(
-            f"{takes}, and the disk has {_megabytes(free, up=False)} free: give another place."
+            f"{takes}, and the disk has {_format_bytes(free, up=False)} free: give another place."
         )
 
 
 def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
-    def told(fraction: float, text: str) -> None:
+    def check_and_report(fraction: float, text: str) -> None:
         size = taken()
         if size > bytes_of("release_megabytes"):
-            what = f"Writing was stopped: {quoted(path.name)} had taken {_megabytes(size)}"
+            what = f"Writing was stopped: {quoted(path.name)} had reached {_format_bytes(size)}"
             raise TableError(exceeded("release_megabytes", what))
-        if _free(path) < min(size, _LEFT_FREE):
+        if _get_free_bytes(path) < min(size, _LEFT_FREE):
             raise TableError(
-                f"The disk is full but for {_megabytes(_LEFT_FREE)}: writing {quoted(path.name)} "
-                "was stopped, and nothing is left of it."
+                f"The disk is full except for {_format_bytes(_LEFT_FREE)}: writing "
+                f"{quoted(path.name)} was stopped, and its unfinished file was deleted."
             )
         progress(fraction, text)
 
-    return told
+    return check_and_report
 
 
 def size_of(path: Path) -> int:
@@ -139,19 +139,19 @@ def size_of(path: Path) -> int:
     return sum(map(size_of, parts))
 
 
-def _free(path: Path) -> int:
+def _get_free_bytes(path: Path) -> int:
     try:
         return shutil.disk_usage(path.parent).free
-    except OSError:  # there is no such folder: writing will say so
+    except OSError:  # there is no such folder: writing will report it
         return 1 << 62
 
 
-def _megabytes(size: int, up: bool = True) -> str:
-    """Bytes in megabytes, fewer in smaller units: what is needed up, what is free down.
+def _format_bytes(size: int, up: bool = True) -> str:
+    """Bytes in megabytes or a smaller unit; needed space is rounded up, free space down.
 
     >>> _megabytes(MEGABYTE), _megabytes(MEGABYTE - 1, up=False), _megabytes(5)
     ('1 MB', '1\u202f023 kB', '5 bytes')
     """
     units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))
-    unit, name = next((one for one in units if size >= one[0]), units[-1])
+    unit, name = next((candidate for candidate in units if size >= candidate[0]), units[-1])
     return f"{thin(-(-size // unit) if up else size // unit)} {name}"

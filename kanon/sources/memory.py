@@ -1,4 +1,4 @@
-"""The engine for tables in memory: one grouping in, one join out."""
+"""Tables in memory: their classes, and releases made from recodings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def classes_of_columns(
     person: str | None = None,
     kinds: Mapping[str, ColumnKind] | None = None,
 ) -> EquivalenceClasses:
-    """The classes of a table by some columns, as it is; a missing cell counts as a value.
+    """The classes of a table by unchanged columns; a missing cell counts as a value.
 
     >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
     >>> found = classes_of_columns(table, ["sex"], ["ill"])
@@ -57,8 +57,8 @@ def classes_of_columns(
     """
     if not columns:
         raise PlanError("Name at least one column to measure the exposure by.")
-    who = [] if person is None else [person]
-    check_columns(list(table.columns), [*columns, *sensitive, *who])
+    persons = [] if person is None else [person]
+    check_columns(list(table.columns), [*columns, *sensitive, *persons])
     require_records(len(table))
     places, sizes = [], []
     for column in columns:
@@ -78,7 +78,7 @@ def classes_of_columns(
 
 
 def alphabetical(texts: Sequence[str]) -> np.ndarray:
-    """Per text its place among all in alphabetical order from 1; last a 0, for a missing cell.
+    """Per text its alphabetical place from 1; the last entry is 0, for a missing cell.
 
     >>> alphabetical(["b", "a"]).tolist()
     [2, 1, 0]
@@ -100,28 +100,27 @@ def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def all_records_incomplete(blank: Sequence[str]) -> TableError:
-    """The error where no record is complete; ``blank`` are the columns without any value."""
-    one = f"{listing(blank)}, which {'has' if len(blank) == 1 else 'have'} no value at all, "
-    way = f"give {one}another role, or " if blank else ""
+    """The error if no record is complete; ``blank`` are the columns without any value."""
+    has = "has" if len(blank) == 1 else "have"
+    advice = f"give {listing(blank)}, which {has} no value, another role, or " if blank else ""
     return TableError(
         "Every record lacks a quasi-identifier, so dropping records with missing values leaves "
-        f"none; {way}treat missing as a value (read.missing 'as-value' in a plan)."
+        f"none; {advice}treat missing as a value (read.missing 'as-value' in a plan)."
     )
 
 
 def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """A release without its blanked rows of suppressed records, and how many those were.
+    """A release without the blanked rows of suppressed records, and their number.
 
-    They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they stand
-    they would form a class, which they are not.
+    A column ``suppressed`` of 0 and 1 marks them. They do not form a class.
     """
     if SUPPRESSED not in table.columns:
         return table, 0
     codes, texts = canonical_texts(table[SUPPRESSED])
     if (codes < 0).any() or not {*texts} <= {"0", "1"}:
         return table, 0
-    gone = np.array([text == "1" for text in texts], dtype=bool)[codes]
-    return table[~gone], int(gone.sum())
+    is_suppressed = np.array([text == "1" for text in texts], dtype=bool)[codes]
+    return table[~is_suppressed], int(is_suppressed.sum())
 
 
 class MemoryTable:
@@ -175,25 +174,25 @@ class MemoryTable:
         return counted_column(self.frame[column], self.kinds.get(column))
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
-        found = copy(self)
-        found.kinds = {**self.kinds, **kinds}
-        return found
+        copied = copy(self)
+        copied.kinds = {**self.kinds, **kinds}
+        return copied
 
     def incomplete(self, columns: Sequence[str]) -> int:
         return int(missing_records(self.frame, columns).sum())
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         frame = self.frame
-        kept = frame[~missing_records(frame, columns)]
-        if len(frame) and not len(kept):
+        complete_rows = frame[~missing_records(frame, columns)]
+        if len(frame) and not len(complete_rows):
             raise all_records_incomplete([name for name in columns if frame[name].isna().all()])
-        return MemoryTable(kept, self.numbered, kinds=self.kinds)
+        return MemoryTable(complete_rows, self.numbered, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
-            **{one.column: one.cells(self.frame[one.column]) for one in parts}
+            **{part.column: part.cells(self.frame[part.column]) for part in parts}
         )
-        groups = {one.column for one in parts}  # which are called in a way of their own
+        groups = {part.column for part in parts}  # groups have labels of their own
         kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
         return MemoryTable(frame, self.numbered, self.frame, kinds=kinds) if parts else self
 
@@ -206,12 +205,12 @@ class MemoryTable:
         return Frequencies.of(self.classes_of(columns).counts)
 
     def without_suppressed(self) -> tuple[MemoryTable, int]:
-        kept, gone = without_suppressed(self.frame)
-        return MemoryTable(kept, self.numbered, kinds=self.kinds), gone
+        visible, suppressed = without_suppressed(self.frame)
+        return MemoryTable(visible, self.numbered, kinds=self.kinds), suppressed
 
 
 def numbers_rows(index: pd.Index) -> bool:
-    """Whether an index has no name and is a plain range, or 0, 1, … in another form.
+    """Whether an index has no name and is a range, or 0, 1, … in another form.
 
     >>> [numbers_rows(pd.Index(one)) for one in (range(5, 9), [0, 1], ["Ann", "Ben"])]
     [True, True, False]
@@ -221,7 +220,7 @@ def numbers_rows(index: pd.Index) -> bool:
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
-    """A pandas table as one that is asked in numbers, blank texts missing; others as they are."""
+    """A pandas table as a :class:`MemoryTable`, blank texts missing; other tables unchanged."""
     if not isinstance(table, pd.DataFrame):
         return table
     for name, column in table.items():
@@ -260,7 +259,7 @@ class MemorySource:
                 raise PlanError(
                     f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
                 )
-            tree, nodes = _nodes(column, table[column], hierarchies[column])
+            tree, nodes = _match_nodes(column, table[column], hierarchies[column])
             trees.append(tree)
             rows.append(nodes)
         nodes, counts, self._row_class = group_tuples(
@@ -269,7 +268,7 @@ class MemorySource:
             [tree.n_nodes for tree in trees],
         )
         check_classes(len(counts))
-        self._pseudonym = {column: _pseudonyms(table[column]) for column in pseudonyms}
+        self._pseudonym = {column: _draw_pseudonyms(table[column]) for column in pseudonyms}
         sensitive = tuple(
             histograms(column, table[column], self._row_class, len(counts), kinds.get(column))
             for column in schema.columns(Role.SENSITIVE)
@@ -285,15 +284,15 @@ class MemorySource:
     @property
     def row_class(self) -> np.ndarray:
         """Per row of the table the original class of its record; read-only. Shape (n,), int64."""
-        seen = self._row_class.view()
-        seen.setflags(write=False)
-        return seen
+        view = self._row_class.view()
+        view.setflags(write=False)
+        return view
 
     def class_of_rows(self, recoding: Recoding) -> np.ndarray:
-        """Per row of :meth:`release` the position of its released class, in the rows' order."""
+        """The position of the released class of each row of :meth:`release`."""
         rows = self.rows_left(recoding, np.arange(len(self._table)))
-        found: np.ndarray = recoding.assigned[self._row_class[rows]]
-        return found
+        positions: np.ndarray = recoding.assigned[self._row_class[rows]]
+        return positions
 
     def release(self, recoding: Recoding) -> pd.DataFrame:
         """The released table, aligned with the table: identifiers dropped, labels for values."""
@@ -311,18 +310,18 @@ class MemorySource:
         )  # fmt: skip
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
-        wanted = recoding.assigned[self._row_class]
+        assigned = recoding.assigned[self._row_class]
         if position is not None:
-            rows = np.flatnonzero(wanted == position)
+            rows = np.flatnonzero(assigned == position)
         else:
             rows = self.rows_left(recoding, np.arange(len(self._table)))
-        shown = self.rows_left(recoding, rows[:most])
-        after = self.release_rows(recoding, shown)
-        rise = rise_of_rows(self._row_class[shown], recoding)
-        return Excerpt(self._given.iloc[shown], after, rise)
+        visible = self.rows_left(recoding, rows[:most])
+        after = self.release_rows(recoding, visible)
+        rise = rise_of_rows(self._row_class[visible], recoding)
+        return Excerpt(self._given.iloc[visible], after, rise)
 
     def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
-        """Those of the given rows that are in the release: all of them if suppressed ones stay."""
+        """The given rows that are in the release: all of them if suppressed rows stay."""
         if self._keep_suppressed:
             return rows
         return rows[recoding.assigned[self._row_class[rows]] >= 0]
@@ -343,31 +342,31 @@ class MemorySource:
         return tuple(self._pseudonym)
 
     def linked_by(self, column: str, recoding: Recoding) -> tuple[np.ndarray, np.ndarray]:
-        """Per pseudonym of a column its released records, and how many persons share their classes.
+        """Per pseudonym its number of released records, and of persons with the same classes.
 
-        Two persons share the combination of classes if they have equally many records in each.
-        It is compared as a sum of 64 bits: of a million combinations two are taken for one with
-        a chance of 1 in 30 million.
+        Two persons have the same classes if they have equally many records in each. The
+        combinations are compared as 64-bit sums: among a million of them, two coincide by chance
+        with a probability of 1 in 30 million.
         """
         rows = self.rows_left(recoding, np.arange(len(self._table)))
         person, _ = pd.factorize(self._pseudonym[column][rows])
-        known = person >= 0
-        person, released = person[known], recoding.assigned[self._row_class[rows[known]]]
-        drawn = np.random.default_rng(0)  # always the same: a remark does not change
-        of_class = drawn.integers(2**64, size=recoding.n_classes + 1, dtype=np.uint64)
+        has_label = person >= 0
+        person, released = person[has_label], recoding.assigned[self._row_class[rows[has_label]]]
+        generator = np.random.default_rng(0)  # a fixed seed: a remark does not change
+        of_class = generator.integers(2**64, size=recoding.n_classes + 1, dtype=np.uint64)
         sums = np.zeros(int(person.max(initial=-1)) + 1, dtype=np.uint64)
         np.add.at(sums, person, of_class[released])  # -1, suppressed, is the last
         _, combination, persons = np.unique(sums, return_inverse=True, return_counts=True)
         return np.bincount(person, minlength=len(sums)), persons[combination]
 
     def values_in(self, column: str, recoding: Recoding) -> np.ndarray:
-        """How many different values of a column each released class holds. Shape (R,), int64."""
+        """The number of distinct values of a column in each released class. Shape (R,), int64."""
         released = recoding.assigned[self._row_class]
         codes, texts = canonical_texts(self._table[column])
         codes = np.where(codes < 0, len(texts) + np.arange(len(codes)), codes)
         width = len(texts) + len(codes)
-        found = np.unique((released * width + codes)[released >= 0])
-        return np.bincount(found // width, minlength=recoding.n_classes)
+        pairs = np.unique((released * width + codes)[released >= 0])
+        return np.bincount(pairs // width, minlength=recoding.n_classes)
 
     def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
         released = recoding.assigned[self._row_class]
@@ -381,8 +380,8 @@ class MemorySource:
         return tuple(str(column) for column in self._table.columns if column not in recoded)
 
 
-def _pseudonyms(column: pd.Series) -> np.ndarray:
-    """A random label per distinct identifier; from the system's randomness, never from a seed."""
+def _draw_pseudonyms(column: pd.Series) -> np.ndarray:
+    """A random label per distinct identifier, from the system's randomness, never from a seed."""
     codes, texts = canonical_texts(column)
     numbers = list(range(1, len(texts) + 1))
     secrets.SystemRandom().shuffle(numbers)
@@ -390,8 +389,8 @@ def _pseudonyms(column: pd.Series) -> np.ndarray:
     return labels[codes]
 
 
-def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
-    """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
+def _match_nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
+    """The tree, with a leaf for missing cells if any, and the node of every cell of a column."""
     codes, texts = canonical_texts(values)
     check_covered(column, counts_of_texts(codes, texts), tree)
     if (codes < 0).any():

@@ -1,7 +1,7 @@
-"""Missing cells: which texts mark them, how many there are, and how that is told.
+"""Missing cells: the texts that mark them, their numbers, and sentences about them.
 
-A text of nothing but blanks is missing whatever else marks a missing cell: no reader of a CSV tells
-the two apart, so that counted as two values they would make a release look more diverse than it is.
+A blank text is always missing: no reader of a CSV tells the two apart. Counted as two values, they
+would make a release look more diverse than it is.
 
 >>> table, present = mark_missing(pd.DataFrame({"age": ["39", "?", "NA", " "]}), ("?",))
 >>> table["age"].isna().tolist(), present
@@ -28,7 +28,7 @@ NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999
 """Numbers that often stand for a missing one; see :func:`odd_numbers`."""
 
 STARS = tuple("*" * number for number in range(1, 11))
-"""What stands in suppressed cells of a table that was generalised before."""
+"""Suppressed cells of a table that was generalised before."""
 
 _NUMBER = r"-?\d+(\.\d+)?"
 
@@ -37,27 +37,27 @@ def mark_missing(
     table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS, numbers: bool = False
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     used = {BLANK, *(marker.strip() for marker in markers)}
-    looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used), *STARS]))
+    candidates = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used), *STARS]))
     total: Counter[str] = Counter()
     columns = {}
     for name, column in table.items():
         texts = trimmed(column)
         if texts is not None:
             hits = pc.or_(
-                pc.is_in(texts, value_set=pa.array(looked_for, texts.type)),
+                pc.is_in(texts, value_set=pa.array(candidates, texts.type)),
                 pc.is_in(pc.utf8_lower(texts), value_set=pa.array(LIKELY_MARKERS, texts.type)),
             )
-            counts = _count(texts.filter(hits))
+            counts = _count_all(texts.filter(hits))
             total.update(counts)
             if not used.isdisjoint(counts):
-                column = _masked(column, texts, list(used))
-        elif numbers and (found := _numbers_in(column, used)):
-            total.update(found)
+                column = _mask_cells(column, texts, list(used))
+        elif numbers and (number_counts := _count_numbers(column, used)):
+            total.update(number_counts)
             whole = pd.api.types.is_integer_dtype(column)
-            hidden = column.isin([*map(float, found)])
+            hidden = column.isin([*map(float, number_counts)])
             column = (column.astype("Int64") if whole else column).mask(hidden)
         columns[name] = column
-    present = dict.fromkeys([*looked_for, *(text for text, _ in total.most_common())])
+    present = dict.fromkeys([*candidates, *(text for text, _ in total.most_common())])
     return pd.DataFrame(columns), {m: total[m] for m in present if total[m]}
 
 
@@ -65,8 +65,7 @@ def mark_missing(
 class OddNumber:
     marker: str  # the number, as it is written
     columns: Mapping[str, int]  # the columns in which it stands out, each with its cells
-    # how many cells of other columns hold it: if it marks a missing cell, it does there too
-    elsewhere: int
+    elsewhere: int  # cells of other columns that hold it, where it would mark missing ones too
 
 
 def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
@@ -79,32 +78,32 @@ def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, 
     cells: dict[str, dict[str, int]] = {}
     odd: set[tuple[str, str]] = set()
     for name, column in table.items():
-        present = _number_markers(column, numbers)
+        present = _count_number_markers(column, numbers)
         for marker, count in present.items():
             cells.setdefault(marker, {})[str(name)] = count
         if present:
-            odd |= {(str(name), marker) for marker in _standing_out(column, present)}
-    found = []
+            odd |= {(str(name), marker) for marker in _find_outliers(column, present)}
+    odd_list = []
     for marker in sorted(cells, key=NUMBER_MARKERS.index):
         columns = {name: n for name, n in cells[marker].items() if (name, marker) in odd}
         if columns:
             elsewhere = sum(cells[marker].values()) - sum(columns.values())
-            found.append(OddNumber(marker, columns, elsewhere))
-    return tuple(found)
+            odd_list.append(OddNumber(marker, columns, elsewhere))
+    return tuple(odd_list)
 
 
-def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
+def _count_number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     texts = trimmed(column)
     if texts is None:
-        return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
-    return _count(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
+        return _count_numbers(column, NUMBER_MARKERS) if numbers else {}
+    return _count_all(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
 
 
-def _count(texts: Any) -> dict[str, int]:
-    return {each["values"]: each["counts"] for each in pc.value_counts(texts).to_pylist()}
+def _count_all(texts: Any) -> dict[str, int]:
+    return {entry["values"]: entry["counts"] for entry in pc.value_counts(texts).to_pylist()}
 
 
-def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
+def _count_numbers(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return {}
     known = {marker: float(marker) for marker in markers if re.fullmatch(_NUMBER, marker)}
@@ -112,29 +111,29 @@ def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
     return {m: int(counts[n]) for m, n in known.items() if n in counts.index}
 
 
-def _standing_out(column: pd.Series, markers: Iterable[str]) -> list[str]:
+def _find_outliers(column: pd.Series, markers: Iterable[str]) -> list[str]:
     counted = column.value_counts()
     texts = counted.index.astype(str).str.strip().str.replace(",", ".")
     values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
     counts = counted.to_numpy()
     if counts[~np.isnan(values)].sum() < 0.9 * counts.sum():
-        return []  # a column of texts, of which some are numbers
-    known = np.isin(values, [float(each) for each in NUMBER_MARKERS])
-    others = np.unique(values[~known & ~np.isnan(values)])
+        return []  # a column of texts, some of them numbers
+    is_marker = np.isin(values, [float(marker_text) for marker_text in NUMBER_MARKERS])
+    others = np.unique(values[~is_marker & ~np.isnan(values)])
     if len(others) < 2:
         return []
     smallest, largest = others[0], others[-1]
 
-    def often(number: float) -> int:
+    def count_cells(number: float) -> int:
         return int(counts[values == number].sum())
 
-    def stands_out(number: float) -> bool:
+    def is_outlier(number: float) -> bool:
         if number < 0:
             return bool(smallest >= 0)
         far = number - largest >= largest - smallest
-        return bool(number > largest and (far or often(number) >= 5 * often(largest)))
+        return bool(number > largest and (far or count_cells(number) >= 5 * count_cells(largest)))
 
-    return [marker for marker in markers if stands_out(float(marker))]
+    return [marker for marker in markers if is_outlier(float(marker))]
 
 
 def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
@@ -143,14 +142,14 @@ def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
     >>> without_blanks(pd.DataFrame({"ill": ["flu", " ", None]}))["ill"].isna().tolist()
     [False, True, True]
     """
-    found = table
+    result = table
     for place, (_, column) in enumerate(table.items()):
         texts = trimmed(column)
         if texts is None or not pc.any(pc.equal(texts, BLANK)).as_py():
             continue
-        found = found.copy(deep=False) if found is table else found
-        found.isetitem(place, _masked(column, texts, [BLANK]))
-    return found
+        result = result.copy(deep=False) if result is table else result
+        result.isetitem(place, _mask_cells(column, texts, [BLANK]))
+    return result
 
 
 def about_missing(
@@ -164,30 +163,30 @@ def about_missing(
     sentences = []
     counting = {BLANK, *(marker.strip() for marker in used)}
     if missing:
-        why = ", ".join(_shown(marker) for marker in present if marker in counting)
+        markers = ", ".join(_quote_marker(marker) for marker in present if marker in counting)
         parts = [f"{quoted(column)} {thin(count)}" for column, count in missing.items()]
         more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
         sentences.append(
             f"{len(parts)} {'column has' if len(parts) == 1 else 'columns have'} missing cells"
-            f"{f' ({why})' if why else ''}: {', '.join(parts[:5])}{more}."
+            f"{f' ({markers})' if markers else ''}: {', '.join(parts[:5])}{more}."
         )
-    marking = ", ".join(_shown(marker) for marker in present if marker in counting - {BLANK})
+    marking = ", ".join(_quote_marker(marker) for marker in present if marker in counting - {BLANK})
     if missing and marking:
         sentences.append(
             f"In columns that pass through, cells that hold {marking} will be blank in a release; "
             "choose other markers of missing cells to keep them."
         )
-    kept = [
-        f"{_shown(marker)} ({thin(count)})"
+    values = [
+        f"{_quote_marker(marker)} ({thin(count)})"
         for marker, count in present.items()
         if marker not in counting
     ]
-    if kept:
-        sentences.append(f"Counted as values, not as missing: {', '.join(kept)}.")
+    if values:
+        sentences.append(f"Counted as values, not as missing: {', '.join(values)}.")
     return sentences
 
 
-def _masked(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Series:
+def _mask_cells(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Series:
     cells = pc.is_in(texts, value_set=pa.array(markers, texts.type))
     return column.mask(cells.to_numpy(zero_copy_only=False))
 
@@ -210,5 +209,5 @@ def trimmed(column: pd.Series) -> Any:
     return pc.utf8_trim_whitespace(texts)
 
 
-def _shown(marker: str) -> str:
+def _quote_marker(marker: str) -> str:
     return quoted(marker) if marker.strip() else "blank"

@@ -40,26 +40,19 @@ COLUMNS = (
     *("workclass", "occupation", "salary-class"),
 )
 """The nine columns that the papers use, in their order."""
-_STORED = (
+_ADULT_HEADER = (
     "age, workclass, fnlwgt, education, education-num, marital-status, occupation, relationship,"
     " race, sex, capital-gain, capital-loss, hours-per-week, native-country, salary-class\n"
 )
 _SECONDS = 20
-_INSTEAD = "adult.data can be uploaded instead"
+_ADVICE = "upload adult.data instead"
 
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
-    """A table that stays where it is, and what was found when it was opened.
+    """A table that stays where it is, with remarks from opening it.
 
-    Attributes
-    ----------
-    name, kind
-        What the table is called; see :class:`kanon.sources.addresses.Address`.
-    records
-        The table, to be asked in numbers.
-    settings, found, unclear
-        See :class:`kanon.sources.reading.TableFile`.
+    See :class:`kanon.sources.reading.TableFile` and :class:`kanon.sources.addresses.Address`.
     """
 
     name: str
@@ -71,7 +64,7 @@ class OpenedTable:
 
     @property
     def fingerprint(self) -> str:
-        """What tells it from any other table, and from itself after a change."""
+        """Distinguishes it from any other table, and from itself after a change."""
         table = self.records
         return repr((table.address, table.engine, table.stamp, table.n_records))
 
@@ -82,7 +75,7 @@ def open_stored_file(
     settings: ReadSettings | None = None,
     progress: Progress = no_progress,
 ) -> OpenedTable:
-    """Open a table that stays where it is, and look at its columns.
+    """Open a table that stays where it is, and count the values of its columns.
 
     Parameters
     ----------
@@ -98,20 +91,20 @@ def open_stored_file(
     table = open_stored(address, engine, settings)
     if not table.n_records:
         raise TableError(f"{quoted(address.name)} has no records.")
-    missing, further = {}, stretch(progress, 0.1, 1)
+    missing, counting_progress = {}, stretch(progress, 0.1, 1)
     for place, column in enumerate(table.columns):
-        further(place / len(table.columns), f"Counting the values of {column}")
-        lacking = table.n_records - table.distinct_of(column).filled
-        if lacking:
-            missing[column] = lacking
-    found = [
-        f"It stays where it is ({address.shown}): kanon asks for counts and for a few records.",
+        counting_progress(place / len(table.columns), f"Counting the values of {column}")
+        missing_cells = table.n_records - table.distinct_of(column).filled
+        if missing_cells:
+            missing[column] = missing_cells
+    remarks = [
+        f"It stays where it is ({address.shown}): kanon reads counts and a few records.",
         *table.found,
         *about_blank(table.opened.sizes["blank"]),
         *about_missing(missing, {}, table.markers),
     ]
-    used = ReadSettings(*table.text, table.markers, header=table.settings.header)
-    return OpenedTable(address.name, address.kind, table, used, tuple(found))
+    used_settings = ReadSettings(*table.text, table.markers, header=table.settings.header)
+    return OpenedTable(address.name, address.kind, table, used_settings, tuple(remarks))
 
 
 def open_address(
@@ -124,22 +117,20 @@ def open_address(
 
     Parameters
     ----------
-    address
-        Where it is.
     engine
         ``memory``, or one of :data:`kanon.sources.engines.ENGINES`; None for what fits.
     notify
-        Takes a sentence about how the table was read, for each thing that a person should know.
+        Receives each sentence about how the table was read.
 
     Raises
     ------
     TableError
         There is no such table, or it cannot be read so.
     """
-    if engine == "memory" or (engine is None and _fits(address)):
+    if engine == "memory" or (engine is None and _needs_memory(address)):
         address.check_table()
         if address.kind in ("url", *DATABASES.values()):
-            raise TableError("A database is not read into memory: leave the engine out.")
+            raise TableError("A database cannot be read into memory: leave out --engine memory.")
         file = open_table(address.path, address.path.name, settings)
         for notice in file.notices:
             notify(notice)
@@ -151,34 +142,34 @@ def open_address(
     return table
 
 
-def _fits(address: Address) -> bool:
-    """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
+def _needs_memory(address: Address) -> bool:
+    """Whether a file is small, or of a format that no engine reads."""
     if address.is_url or address.kind in ("folder", *DATABASES.values()):
         return False
-    its = find_stored_format(address)
-    if its is None:
+    table_format = find_stored_format(address)
+    if table_format is None:
         return True
-    if its.cells == "typed":
-        with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
-            inside = pyarrow.parquet.read_metadata(address.path)
-            return bool(inside.num_rows * inside.num_columns <= settings().memory_cells)
+    if table_format.cells == "typed":
+        with contextlib.suppress(pa.ArrowException, OSError):  # damage is reported later
+            metadata = pyarrow.parquet.read_metadata(address.path)
+            return bool(metadata.num_rows * metadata.num_columns <= settings().memory_cells)
     return address.path.stat().st_size <= bytes_of("memory_megabytes")
 
 
-_File = TypeVar("_File", TableFile, OpenedTable)
+_AnyFile = TypeVar("_File", TableFile, OpenedTable)
 
 
 def open_in_doubt(
-    opened: Callable[[ReadSettings], _File], settings: ReadSettings | None = None
-) -> _File:
-    """A table, its first line read as a record where that is likely; ``unclear`` says why."""
+    open_file: Callable[[ReadSettings], _AnyFile], settings: ReadSettings | None = None
+) -> _AnyFile:
+    """Open a table, its first line as a record where that is likely; ``unclear`` says why."""
     settings = settings or ReadSettings()
     try:
-        return opened(settings)
+        return open_file(settings)
     except UnclearHeader as error:
-        file = opened(replace(settings, header=False))
-        asked = replace(file.settings, header=None)
-        return replace(file, unclear=error.reason, settings=asked)
+        file = open_file(replace(settings, header=False))
+        undecided = replace(file.settings, header=None)
+        return replace(file, unclear=error.reason, settings=undecided)
 
 
 def open_table(
@@ -186,7 +177,7 @@ def open_table(
 ) -> TableFile:
     """Read a table file as :func:`~kanon.sources.reading.read_table` does, or UCI's adult.data.
 
-    The latter has neither a header nor the ending of a table, and is known by its hash.
+    adult.data has neither a header nor the ending of a table; its hash identifies it.
 
     Raises
     ------
@@ -223,8 +214,8 @@ def open_source(
     assert isinstance(table, StoredTable)
     if person is not None:
         raise PlanError(
-            f"k is counted in persons (plan key person: {quoted(person)}) for a table in "
-            "memory alone; add --engine memory, or load the table as a file."
+            f"k can count persons (plan key person: {quoted(person)}) only for a table in memory; "
+            "add --engine memory, or load the table as a file."
         )
     return StoredSource(table, schema, hierarchies, pseudonyms, keep_suppressed)
 
@@ -234,13 +225,15 @@ def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFi
     if url == ADULT_URL:
         url = os.environ.get("KANON_ADULT_URL") or url
     return parse_adult(
-        _download(url, known_hash), "Fetched from the UCI Machine Learning Repository."
+        _download_adult(url, known_hash), "Downloaded from the UCI Machine Learning Repository."
     )
 
 
 def parse_adult(content: bytes, origin: str) -> TableFile:
     """The nine columns of the papers from UCI's ``adult.data``, which has no header."""
-    file = read_table(_STORED.encode() + content, "adult.csv", ReadSettings(",", "utf-8", ("?",)))
+    file = read_table(
+        _ADULT_HEADER.encode() + content, "adult.csv", ReadSettings(",", "utf-8", ("?",))
+    )
     return replace(
         file,
         name=ADULT_NAME,
@@ -250,7 +243,7 @@ def parse_adult(content: bytes, origin: str) -> TableFile:
     )
 
 
-def _download(url: str, known_hash: str) -> bytes:
+def _download_adult(url: str, known_hash: str) -> bytes:
     import pooch
     import requests
 
@@ -277,11 +270,11 @@ def _download(url: str, known_hash: str) -> bytes:
             reason = "the server cannot be reached"
         except ValueError:
             raise TableError(
-                "The Adult table that was fetched is not the expected file (its SHA-256 differs)"
-                f" and was not used; {_INSTEAD}."
+                "The downloaded Adult table is not the expected file (its SHA-256 differs) and was"
+                f" not used; {_ADVICE}."
             ) from None
         except OSError:
-            reason = "there is no room for it in the temporary folder"
+            reason = "the temporary folder has no room for it"
         finally:
             logger.setLevel(level)
-    raise TableError(f"The Adult table could not be fetched: {reason}; {_INSTEAD}.")
+    raise TableError(f"The Adult table could not be downloaded: {reason}; {_ADVICE}.")

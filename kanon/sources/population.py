@@ -1,4 +1,4 @@
-"""The population that the persons of a table come from, counted by the table's hierarchies."""
+"""The population that the people of a table come from, counted by the table's hierarchies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from kanon.sources.memory import classes_of_columns, require_records
 @dataclass(frozen=True, eq=False)
 class Population:
     classes: EquivalenceClasses  # its classes, over the hierarchies of the table
-    # the number of people with a value that a hierarchy lacks, or none at all: that value counts
-    # as the root, so they are only met where a release says nothing about that column
+    # people with a missing value or one that a hierarchy lacks; it counts as the root, so they
+    # only match where a release has the root of that column
     unplaced: int
 
 
@@ -26,8 +26,8 @@ def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population
     lacking = [name for name in table.attributes if name not in people.columns]
     if lacking:
         raise TableError(
-            f"The population lacks {listing(lacking)}; it needs every quasi-identifier as a column "
-            "of the same name."
+            f"The population lacks {listing(lacking)}: it needs a column of the same name for "
+            "every quasi-identifier."
         )
     require_records(len(people))
     unplaced = np.zeros(len(people), dtype=bool)
@@ -39,10 +39,10 @@ def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population
         unknown = np.array([text not in tree.node_of for text in texts])
         nodes[:, j] = of_code[codes]
         unplaced |= unknown[codes]
-    found, counts, _ = group_tuples(
+    distinct, counts, _ = group_tuples(
         nodes, np.ones(len(people), dtype=np.int64), [tree.n_nodes for tree in table.hierarchies]
     )
-    classes = EquivalenceClasses(table.attributes, table.hierarchies, found, counts)
+    classes = EquivalenceClasses(table.attributes, table.hierarchies, distinct, counts)
     return Population(classes, int(unplaced.sum()))
 
 
@@ -50,20 +50,20 @@ def people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
 ) -> np.ndarray:
     """The number of people of a population in each class of a table."""
-    for each in (table, population):
-        check_columns(list(each.columns), columns)
-        require_records(len(each))
-    # Columns by place, since they may be called anything.
+    for records in (table, population):
+        check_columns(list(records.columns), columns)
+        require_records(len(records))
+    # Columns by place, since they may have any name.
     both = {
-        str(place): np.concatenate([_texts(table[column]), _texts(population[column])])
+        str(place): np.concatenate([_get_texts(table[column]), _get_texts(population[column])])
         for place, column in enumerate(columns)
     }
     here = np.repeat(["0 table", "1 population"], [len(table), len(population)])
     frame = pd.DataFrame(both, dtype=object).assign(where=here)
-    found = classes_of_columns(frame, list(both), ["where"]).sensitive[0].dense()
-    return found[found[:, 0] > 0, 1]
+    people = classes_of_columns(frame, list(both), ["where"]).sensitive[0].dense()
+    return people[people[:, 0] > 0, 1]
 
 
-def _texts(column: pd.Series) -> np.ndarray:
+def _get_texts(column: pd.Series) -> np.ndarray:
     codes, texts = canonical_texts(column)
     return np.array([*texts, None], dtype=object)[codes]

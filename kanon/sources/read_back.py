@@ -1,6 +1,6 @@
-"""The file of a release, read afresh as whoever gets it will read it.
+"""The file of a release, read as a recipient will read it.
 
-It shares no code with what writes files or reads tables, so that their mistakes are not its own.
+It shares no code with the modules that write files or read tables, nor their mistakes.
 
 >>> names, cells = read_back_text(b"age,ill\\n*,flu\\n*,\\n")
 >>> names, [column.to_pylist() for column in cells]
@@ -18,10 +18,10 @@ import pyarrow.parquet
 from python_calamine import CalamineError, CalamineWorkbook
 
 Columns = tuple[list[str], list[Any]]
-"""The names of the columns, and of each its cells as a chunked array of Arrow."""
+"""The names of the columns, and the cells of each as a chunked array of Arrow."""
 
 UNREADABLE = (pa.ArrowException, CalamineError, OSError, ValueError, csv.Error, StopIteration)
-"""What is raised for a file that cannot be read."""
+"""The exceptions for a file that cannot be read."""
 
 _LONGEST_RECORD = 8 << 20
 
@@ -54,11 +54,12 @@ def read_back_feather(content: bytes, *_: object) -> Columns:
 def read_back_sheet(content: bytes, *_: object) -> Columns:
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
     header, *rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-    texts = zip(*(map(_text, row) for row in rows), strict=True)
+    texts = zip(*(map(_read_cell, row) for row in rows), strict=True)
     columns = list(texts) if rows else [()] * len(header)
-    return [*map(_text, header)], [pa.chunked_array([pa.array(c, pa.string())]) for c in columns]
+    cells = [pa.chunked_array([pa.array(column, pa.string())]) for column in columns]
+    return [*map(_read_cell, header)], cells
 
 
-def _text(cell: Any) -> str:
-    """A cell of a sheet, where every number is a float."""
+def _read_cell(cell: Any) -> str:
+    """The text of a cell of a sheet, where every number is a float."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

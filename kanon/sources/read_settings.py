@@ -1,4 +1,4 @@
-"""How a file is to be read, and what a reader finds in it."""
+"""How to read a file, and the result of reading it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from kanon.sources.text_form import PLAIN, TextForm
 
 @dataclass(frozen=True)
 class ReadSettings:
-    """How a file is to be read; None means that it is to be found out.
+    """How to read a file; None means: find it out.
 
     Attributes
     ----------
     separator
         One character between two cells of a CSV or TSV.
     encoding
-        The encoding of a CSV or TSV, by a name that Python knows.
+        The encoding of a CSV or TSV, by its Python name.
     missing_markers
         The texts that count as a missing cell; an empty tuple means none.
     sheet
@@ -25,7 +25,7 @@ class ReadSettings:
     header
         Whether the first line holds the names of the columns; else they are numbered.
     footer
-        How many rows at the end of a CSV, TSV or XLSX are totals or notes, and no records.
+        The number of rows with totals or notes at the end of a CSV, TSV or XLSX.
     """
 
     separator: str | None = None
@@ -39,10 +39,10 @@ class ReadSettings:
 @dataclass(frozen=True, eq=False)
 class FileContent:
     table: pd.DataFrame  # the records
-    found: list[str] = field(default_factory=list)  # short sentences for a person
+    found: list[str] = field(default_factory=list)  # sentences about how it was read
     separator: str | None = None  # of a text file
     encoding: str | None = None
     form: TextForm = PLAIN
     sheet: str | None = None  # the sheet that was read, of several
-    # the sheets that hold something, each with the rows and columns over which it does
+    # the filled sheets, each with its numbers of rows and columns
     sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)

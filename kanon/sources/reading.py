@@ -1,7 +1,7 @@
-"""A table file read exactly as it is written: how it is stored is found out, said, and kept.
+"""Read a table file exactly as it is written, and report and keep how it is stored.
 
-Cells of a CSV stay text, because a column that nobody recodes must leave as it came: ``007`` is
-not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
+Cells of a CSV stay text, because a column that is not recoded must be released unchanged: ``007``
+is not 7 and ``1.10`` is not 1.1. Files with types keep them.
 
 >>> file = read_table(b"age;zip\\n39;007\\n?;1.10\\n", "people.csv")
 >>> file.table["zip"].tolist(), dict(file.missing)
@@ -42,7 +42,7 @@ _SCIENTIFIC = r"^[+-]?\d([.,]\d+)?[eE]\+?(1[5-9]|[2-9]\d)$"
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table that was read, and what was found while reading it.
+    """A table that was read, with remarks about it.
 
     Attributes
     ----------
@@ -53,23 +53,23 @@ class TableFile:
     table
         The records; missing cells are missing for ``pandas.isna``.
     settings
-        What was given or found; None only where the kind of file has no such setting.
+        What was given or detected; None only where the format has no such setting.
     found
-        Short sentences for a person.
+        Short sentences about how it was read.
     missing
         The number of missing cells of every column that has some.
     markers_present
-        Every text that occurs and is or looks like a marker, used or not, with its number of cells.
+        Every text that is or looks like a marker, used or not, with its number of cells.
     odd
         The numbers that may stand for a missing one, and count as values.
     sheets
-        The sheets of an XLSX file that hold something, each with its rows and columns.
+        The filled sheets of an XLSX file, each with its rows and columns.
     footer_like
-        How many rows at the end look like totals or notes, and count as records.
+        The number of rows at the end that look like totals or notes but count as records.
     form
         How a CSV or TSV is written.
     unclear
-        Why its first line may be no record, where it is read as one and nobody has said so.
+        Why the first line, which is read as names or a record, may be the other.
     """
 
     name: str
@@ -87,22 +87,21 @@ class TableFile:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What of :attr:`found` the command line says: all but the separator and encoding."""
+        """The sentences for the command line: all but separator and encoding."""
         return self.found if self.settings.separator is None else self.found[1:]
 
     @cached_property
     def records(self) -> MemoryTable:
-        """The table, to be asked in numbers."""
         return MemoryTable(self.table, form=self.form)
 
 
 def read_table(
     data: bytes | Path, name: str | None = None, settings: ReadSettings | None = None
 ) -> TableFile:
-    """Read a table whose kind is told by the ending of its name.
+    """Read a table; the ending of its name decides on the format.
 
     The first line holds the column names; for an XLSX see
-    :func:`kanon.sources.typed_files.read_sheet`. A line of blanks is no record. A cell of an XLSX
+    :func:`kanon.sources.typed_files.read_sheet`. A blank line is not a record. A cell of an XLSX
     that shows an error, such as ``#DIV/0!``, is missing.
 
     Parameters
@@ -112,7 +111,7 @@ def read_table(
     name
         The name of the file; needed with a content.
     settings
-        What is known about the file; by default everything is found out.
+        What is known about the file; by default everything is detected.
 
     Raises
     ------
@@ -125,41 +124,43 @@ def read_table(
     """
     settings = settings or ReadSettings()
     name = name or (data.name if isinstance(data, Path) else "")
-    its = find_format(name)
+    table_format = find_format(name)
     content = file_content(data) if isinstance(data, Path) else bytes(data)
     if not content.strip():
         raise empty(name)
 
-    read = its.read(content, name, settings)
+    read = table_format.read(content, name, settings)
     table, blank = without_blank_records(read.table)
-    if its.cells == "text":
+    if table_format.cells == "text":
         table = without_footer(table, settings.footer, name)
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
-    found = [*read.found, *about_blank(blank)]
+    remarks = [*read.found, *about_blank(blank)]
 
-    _check_lengths(table, name)
-    untyped = its.cells == "sheet"  # there a column of numbers is one in which all cells are
-    given = settings.missing_markers
-    table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
-    used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
+    _check_record_lengths(table, name)
+    in_sheet = (
+        table_format.cells == "sheet"
+    )  # there a column of numbers is one in which all cells are
+    markers = settings.missing_markers
+    table, present = mark_missing(table, KNOWN_MARKERS if markers is None else markers, in_sheet)
+    used = tuple(m for m in KNOWN_MARKERS if m in present) if markers is None else markers
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
-    looked_for = settings.footer is None and its.cells != "typed"
-    footer_like = count_footer(table) if looked_for else 0
-    found += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, untyped)]
-    found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
+    checks_footer = settings.footer is None and table_format.cells != "typed"
+    footer_like = count_footer(table) if checks_footer else 0
+    remarks += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, in_sheet)]
+    remarks += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
     used_settings = replace(
         settings, separator=read.separator, encoding=read.encoding, missing_markers=used,
         sheet=read.sheet,
     )  # fmt: skip
     return TableFile(
-        name, its.name, table, used_settings, tuple(found), missing, present,
-        odd_numbers(table, untyped), read.sheets, read.form, footer_like,
+        name, table_format.name, table, used_settings, tuple(remarks), missing, present,
+        odd_numbers(table, in_sheet), read.sheets, read.form, footer_like,
     )  # fmt: skip
 
 
 def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The records that hold anything but blanks, and how many do not.
+    """The records that are not blank, and the number of blank ones.
 
     >>> rows, blank = without_blank_records(pd.DataFrame({"a": ["1", " ", ""], "b": ["", "", "2"]}))
     >>> rows.to_numpy().tolist(), blank
@@ -182,12 +183,11 @@ def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def about_blank(records: int) -> list[str]:
-    """What is said of records that were skipped."""
     were = "record was" if records == 1 else "records were"
     return [f"{thin(records)} empty {were} skipped."] if records else []
 
 
-def _check_lengths(table: pd.DataFrame, name: str) -> None:
+def _check_record_lengths(table: pd.DataFrame, name: str) -> None:
     for column, cells in table.items():
         if isinstance(cells.dtype, pd.StringDtype):
             longest = cells.str.len().max()
@@ -201,7 +201,7 @@ def _check_lengths(table: pd.DataFrame, name: str) -> None:
 
 
 def file_content(path: Path) -> bytes:
-    """The content of a table file, if it has no more bytes than it may unpack to.
+    """The content of a table file, unless it is larger than it may unpack to.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def file_content(path: Path) -> bytes:
         It is a pipe or a device.
     """
     try:
-        check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
+        check_unpacked(path.name, path.stat().st_size)  # unpacked it is no smaller
         if not (path.is_file() or path.is_dir()):
             raise NotAFile(path)
         return path.read_bytes()
@@ -225,7 +225,7 @@ def file_content(path: Path) -> bytes:
 
 
 def about_mixed_numbers(table: pd.DataFrame) -> list[str]:
-    """A sentence per column and pair of ways, with numbers of distinct values and no value.
+    """A sentence per column and pair of spellings, with numbers of distinct values.
 
     >>> about_mixed_numbers(pd.DataFrame({"age": ["39", "39.0", "40"], "zip": ["1", "2", "3"]}))
     ["'age' has numbers written in two ways, with '.0' (1 value) and without: they count alike."]
@@ -233,7 +233,7 @@ def about_mixed_numbers(table: pd.DataFrame) -> list[str]:
     return [
         f"{quoted(name)} has numbers written in two ways, {ways}."
         for name, column in table.items()
-        for ways in _pairs_of_ways(column, _distinct_texts(column))
+        for ways in _describe_spellings(column, _find_distinct_texts(column))
     ]
 
 
@@ -243,43 +243,42 @@ def about_long_numbers(table: pd.DataFrame, in_sheet: bool = False) -> list[str]
     >>> about_long_numbers(pd.DataFrame({"id": [9.1e18, 1.0], "n": [0.5, 1.5]}))[0][:42]
     "The numbers of 'id' have more than 15 digi"
     """
-    cut = [str(name) for name, column in table.items() if _may_be_cut(column, in_sheet)]
+    cut = [str(name) for name, column in table.items() if _has_cut_numbers(column, in_sheet)]
     return [
-        f"The numbers of {listing(cut)} have more than 15 digits, of which spreadsheets and "
-        "floating-point numbers keep 15: different ones may have become equal. Have them saved "
-        "as text."
+        f"The numbers of {listing(cut)} have more than 15 digits. Spreadsheets and floating-point "
+        "numbers keep only 15, so different numbers may have become equal. Save them as text."
     ] * bool(cut)
 
 
-def _distinct_texts(column: pd.Series) -> Any:
+def _find_distinct_texts(column: pd.Series) -> Any:
     texts = trimmed(column)
     return None if texts is None else pc.drop_null(pc.unique(texts))
 
 
-def _like(texts: Any, form: str) -> Any:
+def _filter_texts(texts: Any, form: str) -> Any:
     return texts.filter(pc.match_substring_regex(texts, form))
 
 
-def _may_be_cut(column: pd.Series, in_sheet: bool) -> bool:
+def _has_cut_numbers(column: pd.Series, in_sheet: bool) -> bool:
     if pd.api.types.is_float_dtype(column):
         return bool((column.abs() >= 2**53).any())
     if in_sheet and pd.api.types.is_integer_dtype(column):
         column = column.astype("str")
-    texts = _distinct_texts(column)
+    texts = _find_distinct_texts(column)
     if texts is None:
         return False
-    long = _like(texts, _LONG) if in_sheet else []
+    long = _filter_texts(texts, _LONG) if in_sheet else []
     cut = len(long) > 1 and pc.all(pc.ends_with(long, "0")).as_py()
-    return bool(cut or len(_like(texts, _SCIENTIFIC)))
+    return bool(cut or len(_filter_texts(texts, _SCIENTIFIC)))
 
 
-def _pairs_of_ways(column: pd.Series, texts: Any) -> Iterator[str]:
+def _describe_spellings(column: pd.Series, texts: Any) -> Iterator[str]:
     if texts is None:
         return
-    whole, zero = _like(texts, _WHOLE), _like(texts, _ZERO)
+    whole, zero = _filter_texts(texts, _WHOLE), _filter_texts(texts, _ZERO)
     if len(whole) and len(zero):
         yield f"with '.0' ({counted(len(zero), 'value')}) and without: they count alike"
-    comma, point = _like(texts, _COMMA), _like(texts, _POINT)
+    comma, point = _filter_texts(texts, _COMMA), _filter_texts(texts, _POINT)
     both = len(comma) and len(point)
     if both and not number_kinds([*comma.to_pylist(), *point.to_pylist()]):
         yield (

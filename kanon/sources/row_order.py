@@ -1,9 +1,8 @@
-"""The order in which released rows leave: a function of what they show, not of the table's order.
+"""The order of released rows: it depends on their released cells, not on the table's order.
 
-A table that came sorted by age or by name would give ages and names back by the order of its rows,
-whatever their cells say. So rows are sorted by their released cells, column after column: missing
-cells first, then numbers by size, then texts by their characters. Rows that differ in pseudonyms
-alone stand in random order, as pseudonyms are random.
+A table that was sorted by age or name would reveal them by the order of its rows. So rows are
+sorted by their released cells, column after column: missing cells first, then numbers by size, then
+texts by their characters. Rows that differ only in pseudonyms are in random order.
 """
 
 import re
@@ -13,33 +12,34 @@ import numpy as np
 import pandas as pd
 
 NUMBER = r"^[+-]?[0-9]{1,300}([.][0-9]{1,300})?$"
-"""The texts that are sorted as numbers, as every engine understands the pattern."""
+"""Texts that are sorted as numbers; every engine understands this pattern."""
 
 _NUMBER = re.compile(NUMBER, re.ASCII)
 
 
 def rank_texts(texts: Sequence[str]) -> np.ndarray:
-    """Per text its place among the given ones, which differ: numbers by size, then the others."""
+    """Rank distinct texts: numbers by size, then the others."""
     rank = np.empty(len(texts), dtype=np.int64)
-    rank[sorted(range(len(texts)), key=lambda place: _sort_key(texts[place]))] = range(len(texts))
+    order = sorted(range(len(texts)), key=lambda place: _get_text_key(texts[place]))
+    rank[order] = range(len(texts))
     return rank
 
 
 def sort_rows(released: pd.DataFrame, pseudonyms: Collection[str] = ()) -> np.ndarray:
-    """The positions of the rows of a release in the order in which they leave."""
+    """The positions of the rows of a release in their released order."""
     keys = [
         key
         for place, name in enumerate(released.columns)
         if name not in pseudonyms
-        for key in _sort_keys(released.iloc[:, place])
+        for key in _build_sort_keys(released.iloc[:, place])
     ]
     if pseudonyms:
         keys.append(np.random.default_rng().permutation(len(released)))
     return np.lexsort(keys[::-1]) if keys else np.arange(len(released))
 
 
-def _sort_keys(column: pd.Series) -> list[np.ndarray]:
-    """Numbers per cell, the first ones decide; all are equal where cells are written alike."""
+def _build_sort_keys(column: pd.Series) -> list[np.ndarray]:
+    """Sort keys per cell, most important first; equal where cells are written alike."""
     kind = getattr(column.dtype, "kind", "O")
     if isinstance(column.dtype, np.dtype) and kind in "iub":
         return [column.to_numpy()]
@@ -58,6 +58,6 @@ def _sort_keys(column: pd.Series) -> list[np.ndarray]:
     return [np.append(rank, -1)[codes]]
 
 
-def _sort_key(text: str) -> tuple[bool, float, str]:
+def _get_text_key(text: str) -> tuple[bool, float, str]:
     number = float(text) if _NUMBER.fullmatch(text) else np.inf
     return number == np.inf, number, text

@@ -1,4 +1,4 @@
-"""Rows of a release, made from rows of the table whose classes are known."""
+"""Rows of a release, made from rows of the table and their classes."""
 
 from collections.abc import Mapping
 
@@ -19,17 +19,17 @@ def released_rows(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> pd.DataFrame:
-    gone = recoding.assigned[row_class] < 0
+    is_suppressed = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
     released.index = bare_index(released.index)
-    released.attrs = {}  # notes of whoever made the table, which pandas writes into a file
+    released.attrs = {}  # notes about the table, which pandas would write into a file
     recoded = {*recoding.classes.attributes, *identifiers}
     for column in [name for name in released.columns if name not in recoded]:
         cells = released[column]
-        kept = bare_column(_blanked(cells, gone) if gone.any() else cells)
-        if kept is not cells:
-            released[column] = kept
+        bare = bare_column(_blank_cells(cells, is_suppressed) if is_suppressed.any() else cells)
+        if bare is not cells:
+            released[column] = bare
     for column, labels in pseudonyms.items():
         released[column] = labels
     nodes = recoding.targets[row_class]
@@ -38,17 +38,17 @@ def released_rows(
         labels = pd.array(list(tree.labels), dtype="str")
         released[column] = labels.take(nodes[:, j])
     if keep_suppressed:
-        released[SUPPRESSED] = gone.astype(np.int64)
+        released[SUPPRESSED] = is_suppressed.astype(np.int64)
     return released
 
 
 def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same rows for somebody who looks at them: a missing cell says that it is one.
+    """The same rows for display: a missing cell shows that it is missing.
 
     >>> missing_named(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
     [['39.5', '(missing)'], ['(missing)', 'F']]
     """
-    found = rows.copy(deep=False)
+    named = rows.copy(deep=False)
     gone = rows[SUPPRESSED] == 1 if SUPPRESSED in rows else pd.Series(False, index=rows.index)
     for place, (_, column) in enumerate(rows.items()):
         if column.isna().any():
@@ -57,12 +57,12 @@ def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
                 else cell if isinstance(cell, str) else canonical_text(cell)
                 for cell, lacking, out in zip(column, column.isna(), gone, strict=True)
             ]  # fmt: skip
-            found.isetitem(place, pd.array(cells, dtype="str"))
-    return found
+            named.isetitem(place, pd.array(cells, dtype="str"))
+    return named
 
 
 def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
-    """How far each cell of the given rows rose, as a share of its height in levels."""
+    """How far each cell of the given rows rose, as a share of the height of its hierarchy."""
     before, after = recoding.classes.nodes[row_class], recoding.targets[row_class]
     rise = np.zeros(before.shape)
     for j, tree in enumerate(recoding.hierarchies):
@@ -74,8 +74,8 @@ def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
     return rise
 
 
-def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:
-    """The column with blanks where records are gone, in a type that has room for them.
+def _blank_cells(column: pd.Series, gone: np.ndarray) -> pd.Series:
+    """Blank the cells of suppressed records, in a type that allows missing cells.
 
     >>> _blanked(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
     UInt8Dtype()

@@ -10,7 +10,7 @@ from itertools import islice
 from kanon.errors import TableError, quoted
 
 SEPARATORS = (",", ";", "\t", "|")
-"""The separators that are looked for; any other one has to be given."""
+"""The separators that are detected; any other one must be given."""
 
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_RECORDS = 100
@@ -20,7 +20,7 @@ csv.field_size_limit(2**31 - 1)
 
 
 def shown(separator: str) -> str:
-    """A separator as it stands in a sentence.
+    """A separator as it is written in a sentence.
 
     >>> print(shown(";"), shown("\\t"))
     ';' tab
@@ -38,7 +38,7 @@ def check_separator(separator: str) -> None:
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
             f"Separator {shown(separator)} is not allowed: give one ASCII character such as"
-            " ',', ';', '|' or a tab, and neither a quote nor a line break."
+            " ',', ';', '|' or a tab, but not a quote or a line break."
         )
 
 
@@ -49,11 +49,11 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
     Traceback (most recent call last):
     kanon.errors.TableError: Separator ',' does not separate anything in 't.csv': with ';' every...
     """
-    if max(_widths(content, separator), default=0) > 1:
+    if max(_count_cells(content, separator), default=0) > 1:
         return
     for other in SEPARATORS:
-        widths = _widths(content, other)
-        if _steady(widths):
+        widths = _count_cells(content, other)
+        if _has_equal_widths(widths):
             raise TableError(
                 f"Separator {shown(separator)} does not separate anything in {quoted(name)}:"
                 f" with {shown(other)} every line has {widths[0]} cells."
@@ -63,13 +63,13 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
 def find_separator(content: bytes, likely: str = "") -> str | None:
     """The likely separator, or None if nothing seems to separate cells.
 
-    One that cuts all records into equally many cells wins; the next best is kept for a ragged
-    file, so that the bad line can be named. Of several as good the likely one wins.
+    One that cuts all records into equally many cells wins; the next best serves for a ragged file,
+    whose bad line can be named then. Among equally good ones the likely one wins.
     """
 
-    def rank(separator: str) -> tuple[int, float]:
-        widths = _widths(content, separator)
-        if _steady(widths):
+    def rank_separator(separator: str) -> tuple[int, float]:
+        widths = _count_cells(content, separator)
+        if _has_equal_widths(widths):
             return 3, widths[0]
         several = Counter(width for width in widths if width > 1)
         most = max(several.values(), default=0) / max(len(widths), 1)
@@ -81,11 +81,11 @@ def find_separator(content: bytes, likely: str = "") -> str | None:
             return 1, widths[0]
         return 0, 0
 
-    best = max(sorted(SEPARATORS, key=lambda sign: sign != likely), key=rank)
-    return best if rank(best)[0] else None
+    best = max(sorted(SEPARATORS, key=lambda sign: sign != likely), key=rank_separator)
+    return best if rank_separator(best)[0] else None
 
 
-def _widths(content: bytes, separator: str) -> list[int]:
+def _count_cells(content: bytes, separator: str) -> list[int]:
     sample = content[:_SAMPLE_BYTES].decode(errors="ignore")
     reader = csv.reader(
         io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=separator != " "
@@ -96,7 +96,7 @@ def _widths(content: bytes, separator: str) -> list[int]:
     return [width for width in widths if width]
 
 
-def _steady(widths: Sequence[int]) -> bool:
+def _has_equal_widths(widths: Sequence[int]) -> bool:
     return bool(widths) and min(widths) == max(widths) > 1
 
 
@@ -110,7 +110,7 @@ def is_padded(content: bytes, separator: str) -> bool:
     start = content.find(b"\n") + 1
     if separator == " " or content.find(mark + b" ", start) < 0:
         return False
-    body = _masked(content[start:], mark)
+    body = _mask_quoted(content[start:], mark)
     return body.count(mark) == body.count(mark + b" ") > 0
 
 
@@ -121,13 +121,13 @@ def without_padding(content: bytes, separator: str) -> bytes:
     b'a,b\\n39,"x, y"\\n'
     """
     mark = separator.encode()
-    content = _masked(content, mark)
+    content = _mask_quoted(content, mark)
     while mark + b" " in content:
         content = content.replace(mark + b" ", mark)
     return content.replace(b"\0", mark)
 
 
-def _masked(content: bytes, mark: bytes) -> bytes:
+def _mask_quoted(content: bytes, mark: bytes) -> bytes:
     """The content with NUL, which no text has, for every separator inside quotes."""
     if b'"' not in content:
         return content

@@ -1,4 +1,4 @@
-"""Which rows of a sheet are records, and which hold names of columns, units, totals or notes."""
+"""Tell the rows of a sheet apart: records, names of columns, units, totals or notes."""
 
 import io
 import re
@@ -21,7 +21,7 @@ _TOTAL = re.compile(
 _NOTE_WORDS = r"[*†‡]|\(?\d+\)|(source|note|quelle|hinweis|anmerkung|stand|remarque)\b"
 _NOTE = re.compile(f":|^({_NOTE_WORDS})")
 _LONGEST_NOTES = 10_000
-_MOST_BELOW = 10  # so many rows at the end are looked at
+_MOST_BELOW = 10  # rows at the end that are examined
 
 Row = Sequence[Any]
 
@@ -40,7 +40,7 @@ def width_of(row: Row) -> int:
 
 
 def margin_of(row: Row) -> int:
-    """How many cells of a row are blank before the first filled one.
+    """The number of blank cells of a row before the first filled one.
 
     >>> margin_of(["", "a", ""]), margin_of([""])
     (1, 1)
@@ -49,7 +49,7 @@ def margin_of(row: Row) -> int:
 
 
 def find_header(rows: Sequence[Row]) -> int:
-    """The first filled row, or below a title the first of texts over more than half of the columns.
+    """The first filled row, or below a title the first row of texts in over half of the columns.
 
     >>> find_header([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
     2
@@ -59,12 +59,12 @@ def find_header(rows: Sequence[Row]) -> int:
     filled = [place for place, row in enumerate(rows) if is_filled(row)]
     width = max(map(width_of, rows)) - min(margin_of(rows[place]) for place in filled)
     across = (place for place in filled if 2 * sum(cell != "" for cell in rows[place]) > width)
-    found = next(across, filled[0])
-    return found if all(isinstance(cell, str) for cell in rows[found]) else filled[0]
+    header = next(across, filled[0])
+    return header if all(isinstance(cell, str) for cell in rows[header]) else filled[0]
 
 
 def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
-    """Whether a row below the header is none of the records, but further names or units.
+    """Whether a row below the header holds further names or units instead of a record.
 
     >>> has_second_header(["name", "age"], ["", "years"], [["Ana", 30], ["Ben", 41]])
     True
@@ -88,7 +88,7 @@ def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
 
 
 def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
-    """The names that two rows of a header give together, and whether the second row is in them.
+    """The names from two header rows, and whether the second row contributes to them.
 
     >>> names_of_two_rows(["id", "2020", "", "2021"], ["", "m", "f", "m"])
     (['id', '2020 m', '2020 f', '2021 m'], True)
@@ -111,7 +111,7 @@ def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
 
 
 def fill_notes(content: bytes, separator: str) -> bytes:
-    """A CSV whose last lines, if they are notes of fewer cells than the header, have all of them.
+    """Pad notes in the last lines of a CSV to the number of cells of the header.
 
     >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
     b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
@@ -125,68 +125,68 @@ def fill_notes(content: bytes, separator: str) -> bytes:
         if not line.strip():
             continue
         text = line.decode("utf-8", "replace")
-        one = sign not in line and (missing > 1 or _NOTE.search(text.lower()))
-        starts = sign in line and re.match(_NOTE_WORDS, text.lower())
+        is_note = sign not in line and (missing > 1 or _NOTE.search(text.lower()))
+        is_source = sign in line and re.match(_NOTE_WORDS, text.lower())
         letters = re.search(r"[^\W\d_]{2}", text)
-        if line.count(sign) >= missing or b'"' in line or not letters or not (one or starts):
+        if line.count(sign) >= missing or b'"' in line or not letters or not (is_note or is_source):
             break
         end = lines[place][len(line) :]
-        lines[place] = (b'"%b"' % line if starts else line) + missing * sign + end
+        lines[place] = (b'"%b"' % line if is_source else line) + missing * sign + end
     return content[:-_LONGEST_NOTES] + b"\n".join(lines)
 
 
 def without_footer(records: Any, footer: int | None, name: str) -> Any:
-    """The records of a list or table without so many at the end."""
+    """The records of a list or table without the last ones."""
     if not footer:
         return records
     if footer >= len(records):
         raise TableError(
-            f"{quoted(name)} has {counted(len(records), 'row')} below its header, and {footer} at "
+            f"{quoted(name)} has {counted(len(records), 'row')} below its header, but {footer} at "
             "the end are to be left out (footer): leave out fewer."
         )
     return records[:-footer]
 
 
 def count_footer(table: pd.DataFrame) -> int:
-    """How many rows at the end look like totals or notes, blank cells being "" or missing."""
-    found = 0
+    """The number of rows at the end that look like totals or notes."""
+    footer = 0
     for place in range(len(table) - 1, max(len(table) - _MOST_BELOW - 1, 1), -1):
-        row = [_bare(cell) for cell in table.iloc[place]]
+        row = [_strip_cell(cell) for cell in table.iloc[place]]
         filled = [cell for cell in row if cell != ""]
         if _is_note(row, filled):
             if _has_sparse_rows(table.iloc[:place]):
                 break
-        elif not (_names_total(filled) or _sums_up(table.iloc[:place], row)):
+        elif not (_is_total_name(filled) or _is_sum(table.iloc[:place], row)):
             break
-        found = len(table) - place
-    return found
+        footer = len(table) - place
+    return footer
 
 
 def about_footer(left_out: int | None, looks_like: int) -> list[str]:
     rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
-    one = 1 in (left_out, looks_like)
+    singular = 1 in (left_out, looks_like)
     if left_out:
-        return [f"{rows} {'was' if one else 'were'} left out, as asked."]
+        return [f"{rows} {'was' if singular else 'were'} left out, as asked."]
     if looks_like:
+        verbs = ("looks", "counts as a record") if singular else ("look", "count as records")
+        them = "it" if singular else "them"
         return [
-            f"{rows} {'looks' if one else 'look'} like a total or a note, and "
-            f"{'counts as a record' if one else 'count as records'}: read.footer in a plan, or "
-            f"--footer {looks_like}, leaves {'it' if one else 'them'} out; 0 keeps "
-            f"{'it' if one else 'them'}."
+            f"{rows} {verbs[0]} like a total or a note, and {verbs[1]}: read.footer in a plan, or "
+            f"--footer {looks_like}, leaves {them} out; 0 keeps {them}."
         ]
     return []
 
 
-def _bare(cell: Any) -> Any:
+def _strip_cell(cell: Any) -> Any:
     return cell.strip() if isinstance(cell, str) else "" if pd.isna(cell) else cell
 
 
-def _names_total(filled: Row) -> bool:
+def _is_total_name(filled: Row) -> bool:
     first = filled[0] if filled else ""
     return (
         isinstance(first, str)
         and bool(_TOTAL.fullmatch(first.lower().rstrip(" :.=")))
-        and any(_number(cell) is not None for cell in filled[1:])
+        and any(_parse_number(cell) is not None for cell in filled[1:])
     )
 
 
@@ -196,29 +196,29 @@ def _is_note(row: Row, filled: Row) -> bool:
     return len(row) > 2 or bool(_NOTE.search(str(filled[0]).lower()))
 
 
-def _sums_up(above: pd.DataFrame, row: Row) -> bool:
-    """Whether a row is blank where those above are filled, and their sum elsewhere."""
-    near = above.tail(20).map(_bare)
+def _is_sum(above: pd.DataFrame, row: Row) -> bool:
+    """Whether a row is blank where the rows above are filled, and their sum elsewhere."""
+    near = above.tail(20).map(_strip_cell)
     blank = [place for place, cell in enumerate(row) if cell == ""]
     if len(above) < 3 or not any(near.iloc[:, place].ne("").all() for place in blank):
         return False
     for place, cell in enumerate(row):
-        if total := _number(cell):
+        if total := _parse_number(cell):
             numbers = pd.to_numeric(above.iloc[:, place], errors="coerce")
             if numbers.notna().all() and abs(numbers.sum() - total) <= 1e-9 * abs(total):
                 return True
     return False
 
 
-def _number(cell: Any) -> float | None:
+def _parse_number(cell: Any) -> float | None:
     if isinstance(cell, str):
         return float(cell) if re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", cell) else None
     return float(cell) if isinstance(cell, Real) else None
 
 
 def _has_sparse_rows(records: pd.DataFrame) -> bool:
-    """Whether a record above has one filled cell only, apart from further notes right below."""
-    filled = records.map(_bare).ne("").sum(axis=1).to_numpy()
+    """Whether a record has only one filled cell, apart from notes at the end."""
+    filled = records.map(_strip_cell).ne("").sum(axis=1).to_numpy()
     last = len(filled)
     while last and filled[last - 1] == 1:
         last -= 1

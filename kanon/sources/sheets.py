@@ -1,10 +1,9 @@
-"""An XLSX file in its parts: how large it is, how far its sheets reach, and how they show numbers.
+"""An XLSX file in its parts: its size, the extent of its sheets, and how they show numbers.
 
-A reader of sheets makes room for every cell from the first to the last, so two cells in opposite
-corners would take all memory; and for as many texts as it is promised. It is given nothing but what
-was counted here, whatever else the file may hold, or say of itself. It gives each number as a
-float: 1067 of a postcode that is shown as 01067, and two numbers of more than 15 digits as one.
-Both are looked up in the parts of the file.
+A reader of sheets allocates every cell from the first to the last, so two cells in opposite corners
+would take all memory; also as many texts as the file promises. So it gets only parts that were
+counted here. It gives each number as a float: 1067 for a postcode shown as 01067, and the same
+float for different numbers of more than 15 digits. Both are looked up in the parts of the file.
 """
 
 import io
@@ -24,7 +23,7 @@ from kanon.sources.limits import check_unpacked
 
 _MOST_MEMBERS = 10_000
 _MOST_COLUMNS = 16_384
-"""The last column of a sheet is XFD; a reader believes whatever letters stand before a row."""
+"""The last column of a sheet is XFD; a reader believes any letters before a row number."""
 
 _PIECE = 1 << 20
 _PLACE = re.compile(rb"""[\s"']r\s*=\s*["']\s*([A-Za-z]*)([0-9]*)""")
@@ -48,7 +47,7 @@ _LONG = re.compile(rb"<(?:\w+:)?v>\s*-?\d{16,}\s*<")
 _WHOLE = re.compile(r"-?\d+")
 _CELL_PLACE = re.compile(r"([A-Za-z]{1,3})(\d{1,9})")
 _MOST_DIGITS = 1000
-_Tokens = Callable[[str], tuple[tuple[str, str], ...] | None]
+_Parser = Callable[[str], tuple[tuple[str, str], ...] | None]
 
 
 def checked_book(data: bytes, name: str) -> bytes:
@@ -82,9 +81,11 @@ def _is_xml(part: str) -> bool:
 
 
 def _check_extent(content: bytes, name: str) -> None:
-    for told in _TEXTS.finditer(content):  # the reader makes room for as many
-        if len(told[1]) > 18 or int(told[1]) > settings().cells:
-            raise TableError(exceeded("cells", f"{quoted(name)} promises {told[1].decode()} texts"))
+    for count in _TEXTS.finditer(content):  # the reader makes room for as many
+        if len(count[1]) > 18 or int(count[1]) > settings().cells:
+            raise TableError(
+                exceeded("cells", f"{quoted(name)} promises {count[1].decode()} texts")
+            )
     rows, columns = extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
@@ -97,21 +98,21 @@ def _check_extent(content: bytes, name: str) -> None:
 
 
 def extent(content: bytes) -> tuple[int, int]:
-    """How many rows and columns the cells of a sheet reach over, at most."""
-    rows, letters, placed, told, start = {b"0"}, {b""}, 0, 0, 0
+    """The most rows and columns that the cells of a sheet may span."""
+    rows, letters, tagged, untagged, start = {b"0"}, {b""}, 0, 0, 0
     while start < len(content):  # piece by piece, each of them whole tags
         end = content.find(b"<", start + _PIECE)
         end = end if end >= 0 else len(content)
         for letter, row in _PLACE.findall(content, start, end):
             letters.add(letter)
             rows.add(row or b"0")
-            placed += bool(letter)
-            told += not letter
+            tagged += bool(letter)
+            untagged += not letter
         start = end
     last_row = max(map(int, rows))
     last_column = max(map(column_number, letters))
-    beyond = len(_CELL.findall(content)) > placed
-    if beyond or len(_ROW.findall(content)) > told:
+    beyond = len(_CELL.findall(content)) > tagged
+    if beyond or len(_ROW.findall(content)) > untagged:
         lines = _ROW.split(content)
         last_row += len(lines) - 1
         last_column += max(len(_CELL.findall(line)) for line in lines) if beyond else 0
@@ -131,25 +132,24 @@ def column_number(letters: bytes) -> int:
 
 
 def copied_size(book: zipfile.ZipFile, most: int) -> int:
-    """How many bytes the shared texts have once each cell of a sheet has its own copy.
+    """The bytes of the shared texts once each cell has its own copy, as a reader makes them.
 
-    A reader of sheets makes one for every cell, so that a long text and very many cells that mean
-    it would take all memory, however little the file unpacks to.
+    A long text with very many cells would take all memory, however small the unpacked file is.
     """
     texts = b"".join(book.read(name) for name in book.namelist() if name.lower() == _TEXTS_PART)
     sizes: Sequence[int] = ()
-    found = 0
+    largest = 0
     for name in book.namelist() if texts else ():
         content = book.read(name)
         cells = sum(1 for _ in _SHARED.finditer(content))
         if cells * len(texts) > most:
             sizes = sizes or text_sizes(texts)
             if cells * max(sizes, default=0) > most:
-                found = max(found, _copied(content, cells, sizes))
-    return found
+                largest = max(largest, _measure_copies(content, cells, sizes))
+    return largest
 
 
-def _copied(content: bytes, cells: int, sizes: Sequence[int]) -> int:
+def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
     plain = Counter(int(cell[1]) for cell in _PLAIN.finditer(content))
     known = {text: times for text, times in plain.items() if text < len(sizes)}
     copied = sum(times * sizes[text] for text, times in known.items())
@@ -157,7 +157,7 @@ def _copied(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 
 
 def text_sizes(content: bytes) -> list[int]:
-    """How many bytes each shared text has.
+    """The bytes of each shared text.
 
     >>> text_sizes(b"<sst><si><t>abc</t></si><si/><si><r><t>d</t></r><r><t>e</t></r></si></sst>")
     [3, 0, 2]
@@ -165,7 +165,7 @@ def text_sizes(content: bytes) -> list[int]:
     sizes: list[int] = []
     inside = False
 
-    def begun(name: str, _: object) -> None:
+    def start(name: str, _: object) -> None:
         nonlocal inside
         if name == "si":
             if inside:
@@ -173,36 +173,36 @@ def text_sizes(content: bytes) -> list[int]:
             inside = True
             sizes.append(0)
 
-    def ended(name: str) -> None:
+    def end(name: str) -> None:
         nonlocal inside
         inside = inside and name != "si"
 
-    def said(text: str) -> None:
+    def add_text(text: str) -> None:
         if inside:
             sizes[-1] += len(text)
 
-    # A sign is a byte then, whatever the encoding.
-    walk_xml(content.removeprefix(b"\xef\xbb\xbf"), begun, ended, said, "iso-8859-1")
+    # In this encoding each character is a byte.
+    walk_xml(content.removeprefix(b"\xef\xbb\xbf"), start, end, add_text, "iso-8859-1")
     return sizes
 
 
 def walk_xml(
     content: bytes,
-    begun: Callable[[str, Mapping[str, str]], None],
-    ended: Callable[[str], None] = lambda name: None,
-    said: Callable[[str], None] = lambda text: None,
+    start_element: Callable[[str, Mapping[str, str]], None],
+    end_element: Callable[[str], None] = lambda name: None,
+    add_text: Callable[[str], None] = lambda text: None,
     encoding: str | None = None,
 ) -> None:
-    """Go through a part, its names without what stands before a colon."""
+    """Parse an XML part, names without their namespace prefix."""
 
-    def declared(*_: object) -> None:
+    def refuse_declaration(*_: object) -> None:
         raise Unreadable
 
     parser = expat.ParserCreate(encoding)
     parser.buffer_text = True
-    parser.StartElementHandler = lambda name, given: begun(name.rpartition(":")[2], given)
-    parser.EndElementHandler = lambda name: ended(name.rpartition(":")[2])
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = said, declared
+    parser.StartElementHandler = lambda name, given: start_element(name.rpartition(":")[2], given)
+    parser.EndElementHandler = lambda name: end_element(name.rpartition(":")[2])
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = add_text, refuse_declaration
     try:
         parser.Parse(content, True)
     except expat.ExpatError:
@@ -210,21 +210,21 @@ def walk_xml(
 
 
 def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
-    """Per column the rows of numbers that a reader does not give as they are shown, both from 0."""
+    """Per column and row, from 0, the numbers that a reader gives differently than the sheet."""
     with zipfile.ZipFile(io.BytesIO(book)) as parts:
         names = {name.lower(): name for name in parts.namelist()}
 
         def content(path: str) -> bytes:
-            found = parts.read(names[path.lower()]) if path.lower() in names else b""
-            return found or b"<none/>"
+            part = parts.read(names[path.lower()]) if path.lower() in names else b""
+            return part or b"<none/>"
 
-        cells = content(_part_of(sheet, content))
-        formats = _code_formats(content("xl/styles.xml"))
-        return _cells(cells, formats) if formats or _LONG.search(cells) else {}
+        cells = content(_find_sheet_part(sheet, content))
+        formats = _find_code_formats(content("xl/styles.xml"))
+        return _read_cells(cells, formats) if formats or _LONG.search(cells) else {}
 
 
-def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
-    """The places of digits and the texts of a format, if it writes codes."""
+def _parse_code(section: str) -> tuple[tuple[str, str], ...] | None:
+    """The digits and texts of a number format, if it writes codes."""
     tokens: list[tuple[str, str]] = []
     for in_quotes, escaped, digit, plain, other in _TOKEN.findall(section):
         if other == "@" or (other and other not in "'"):
@@ -238,8 +238,8 @@ def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
     return tuple(tokens) if padded or between.strip(" '.,\u00a0\u202f\u2019") else None
 
 
-def write_by_format(number: int, code: str, tokens_of: _Tokens = _tokens) -> str | None:
-    """Write a whole number as a format of codes shows it; None for a format of amounts.
+def write_by_format(number: int, code: str, tokens_of: _Parser = _parse_code) -> str | None:
+    """Write a whole number in a format of codes; None for a format of amounts.
 
     >>> write_by_format(5551234, "[<=9999999]###-####;(###) ###-####")
     '555-1234'
@@ -259,80 +259,80 @@ def write_by_format(number: int, code: str, tokens_of: _Tokens = _tokens) -> str
     tokens = tokens_of(chosen)
     if tokens is None:
         return None
-    digits, shown = list(str(abs(number))), list[str]()
+    digits, characters = list(str(abs(number))), list[str]()
     first = next(place for place, (kind, _) in enumerate(tokens) if kind)
     for place in range(len(tokens) - 1, -1, -1):
         kind, text = tokens[place]
         if kind:
             text = digits.pop() if digits else "0" if kind == "0" else ""
-        shown.append(text)
+        characters.append(text)
         if place == first:
-            shown += reversed(digits)
+            characters += reversed(digits)
     sign = "-" if number < 0 and len(sections) == 1 else ""
-    return sign + "".join(reversed(shown)).strip()
+    return sign + "".join(reversed(characters)).strip()
 
 
-def _part_of(sheet: str, content: Callable[[str], bytes]) -> str:
+def _find_sheet_part(sheet: str, content: Callable[[str], bytes]) -> str:
     targets, wanted = {}, ""
 
-    def relation(name: str, given: Mapping[str, str]) -> None:
+    def read_relation(name: str, attributes: Mapping[str, str]) -> None:
         if name == "Relationship":
-            targets[given.get("Id", "")] = given.get("Target", "")
+            targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
-    def named(name: str, given: Mapping[str, str]) -> None:
+    def read_sheet_name(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal wanted
-        if name == "sheet" and given.get("name") == sheet:
-            wanted = next((text for key, text in given.items() if key.endswith(":id")), "")
+        if name == "sheet" and attributes.get("name") == sheet:
+            wanted = next((text for key, text in attributes.items() if key.endswith(":id")), "")
 
-    walk_xml(content("xl/_rels/workbook.xml.rels"), relation)
-    walk_xml(content("xl/workbook.xml"), named)
+    walk_xml(content("xl/_rels/workbook.xml.rels"), read_relation)
+    walk_xml(content("xl/workbook.xml"), read_sheet_name)
     target = targets.get(wanted, "")
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 
-def _code_formats(styles: bytes) -> dict[str, str]:
+def _find_code_formats(styles: bytes) -> dict[str, str]:
     codes: dict[str, str] = {}
     used: list[str] = []
     inside = ""
 
-    def begun(name: str, given: Mapping[str, str]) -> None:
+    def read_element(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal inside
         if name in ("cellXfs", "cellStyleXfs", "dxfs"):
             inside = name
         elif name == "numFmt" and inside != "dxfs":
-            codes[given.get("numFmtId", "")] = given.get("formatCode", "")
+            codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
         elif name == "xf" and inside == "cellXfs":
-            used.append(given.get("numFmtId", ""))
+            used.append(attributes.get("numFmtId", ""))
 
-    walk_xml(styles, begun)
-    code_of = {str(place): codes[used_id] for place, used_id in enumerate(used) if used_id in codes}
-    return {style: code for style, code in code_of.items() if any(map(_tokens, code.split(";")))}
+    walk_xml(styles, read_element)
+    by_style = {str(place): codes[number] for place, number in enumerate(used) if number in codes}
+    return {s: code for s, code in by_style.items() if any(map(_parse_code, code.split(";")))}
 
 
-def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, str | int]]:
-    tokens_of = cache(_tokens)  # of this file alone: a format is text of its owner
-    shown: dict[int, dict[int, str | int]] = {}
+def _read_cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, str | int]]:
+    tokens_of = cache(_parse_code)  # for this file only: its formats may be confidential
+    exact: dict[int, dict[int, str | int]] = {}
     padded: set[int] = set()
     row = column = -1
     code: str | None = None
     value: list[str] | None = None
     is_number = False
 
-    def begun(name: str, given: Mapping[str, str]) -> None:
+    def start_element(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal row, column, code, value, is_number
         if name == "row":
-            row = int(given["r"]) - 1 if given.get("r", "").isdecimal() else row + 1
+            row = int(attributes["r"]) - 1 if attributes.get("r", "").isdecimal() else row + 1
             column = -1
         elif name == "c":
-            place = _CELL_PLACE.fullmatch(given.get("r", ""))
+            place = _CELL_PLACE.fullmatch(attributes.get("r", ""))
             column = column_number(place[1].encode()) - 1 if place else column + 1
             row = int(place[2]) - 1 if place else row
-            code = formats.get(given.get("s", ""))
-            is_number = given.get("t", "n") == "n"
+            code = formats.get(attributes.get("s", ""))
+            is_number = attributes.get("t", "n") == "n"
         elif name == "v" and is_number:
             value = []
 
-    def ended(name: str) -> None:
+    def end_element(name: str) -> None:
         nonlocal value
         if name != "v" or value is None:
             return
@@ -341,21 +341,21 @@ def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, st
             text = text.partition(".")[0]
         if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
             return
-        told = None if code is None else write_by_format(int(text), code, tokens_of)
-        if told is None and len(text.lstrip("-")) < 16:
+        text_shown = None if code is None else write_by_format(int(text), code, tokens_of)
+        if text_shown is None and len(text.lstrip("-")) < 16:
             return
-        if told not in (None, text):
+        if text_shown not in (None, text):
             padded.add(column)
-        shown.setdefault(column, {})[row] = told or int(text)
+        exact.setdefault(column, {})[row] = text_shown or int(text)
 
-    def said(text: str) -> None:
+    def add_text(text: str) -> None:
         if value is not None:
             value.append(text)
 
-    walk_xml(content, begun, ended, said)
+    walk_xml(content, start_element, end_element, add_text)
     return {
         column: {
             row: cell for row, cell in cells.items() if column in padded or isinstance(cell, int)
         }
-        for column, cells in shown.items()
+        for column, cells in exact.items()
     }

@@ -1,15 +1,16 @@
-"""Which columns single records or persons out together: the smallest sets of them, by counting.
+"""The smallest sets of columns that single records or persons out, found by counting.
 
-Some columns single a record out if fewer than k records share its values of them: of k = 2, if no
-other one does. They single a person out who has a record whose values fewer than k persons have.
-One more column parts classes and joins none, so the share of these records or persons never falls.
-What matters of all sets of columns are therefore the smallest that reach a threshold.
+A set of columns singles a record out if fewer than k records share its values: for k = 2, if no
+other record does. It singles a person out if fewer than k persons share the values of one of the
+person's records. A further column splits classes, so the share that is singled out never falls:
+the smallest sets that reach a threshold say everything.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, groupby, islice
 from math import comb
 from typing import Any
@@ -20,25 +21,27 @@ import pandas as pd
 from kanon.base.formatting import Counted, counted, percent, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, listing, quoted
 from kanon.schema import Role, check_columns
 from kanon.sources.memory import MemoryTable, require_records
 from kanon.sources.tables import Table
 
+_list_all = partial(listing, most=1_000_000)
+
 MOST_SETS = 20_000
-"""So many sets are counted at most: some twenty seconds with 30,000 records in memory."""
+"""The most sets that are counted: some twenty seconds with 30,000 records in memory."""
 
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """Columns that single out enough records together, of which none can be spared.
+    """Columns that together single out enough records, all of them needed.
 
     Attributes
     ----------
     columns
         The columns, in the table's order.
     singled_out
-        How many records or persons they single out.
+        The number of records or persons that they single out.
     """
 
     columns: tuple[str, ...]
@@ -54,9 +57,9 @@ class Contribution:
     column
         The column.
     sets
-        How many of the smallest sets it is in.
+        The number of smallest sets that contain it.
     singled_out
-        The most records or persons that one of them singles out and would not without the column.
+        The most records or persons that one of them singles out only because of the column.
     """
 
     column: str
@@ -71,27 +74,27 @@ class SinglingOut:
     Attributes
     ----------
     columns
-        The columns that were looked at.
+        The columns that were examined.
     of
-        What is counted: records, or persons where a column tells them apart.
+        What is counted: records, or persons where a column identifies them.
     number
-        n, how many of them there are.
+        n, the number of records or persons.
     share
-        The share of them, above 0 and up to 1, that a set has to single out to be listed.
+        The share of them, above 0 and up to 1, that a listed set singles out at least.
     k
         A record is singled out if fewer than k records share its values; a person, if fewer than k
         persons share those of one of the person's records.
     asked
-        Sets of up to so many columns were asked for.
+        The size of sets that was asked for.
     size
-        All sets of up to so many columns were looked at, or ruled out: less than ``asked`` if
-        those that are larger would have been too many.
+        The size up to which all sets were examined or ruled out: less than ``asked`` if there
+        are too many larger ones.
     sets
         The smallest sets: those of fewer columns first, among them those that single out more.
     contributions
-        What each column contributes that is in one of them, those that add more first.
+        What each column in one of them contributes, the largest contribution first.
     together
-        How many are singled out by all columns together that do not reach the share alone: no set
+        The number singled out by all columns together that do not reach the share alone: no set
         of them singles out more.
     """
 
@@ -108,55 +111,42 @@ class SinglingOut:
 
     @property
     def complete(self) -> bool:
-        """Whether no set of the size that was asked for was left out."""
+        """Whether all sets of the size that was asked for were examined."""
         return self.size == self.asked
 
     @property
     def found_with_more(self) -> bool:
-        """Where there are no sets: whether there are some of more columns than were looked at."""
+        """Whether a larger set than examined reaches the share, where no examined set does."""
         return self.together >= least_number(self.share, self.number)
 
     @property
     def identifier_like(self) -> tuple[str, ...]:
-        """The columns that single out everybody alone: numbers of persons, names."""
+        """The columns that alone single out every record or person, such as names."""
         return tuple(
-            one.columns[0]
-            for one in self.sets
-            if len(one.columns) == 1 and one.singled_out == self.number
+            smallest.columns[0]
+            for smallest in self.sets
+            if len(smallest.columns) == 1 and smallest.singled_out == self.number
         )
 
     @property
     def proposed(self) -> tuple[str, ...]:
-        """The columns that should be quasi-identifiers by this, in the table's order.
-
-        Those of the smallest sets. One that is like an identifier had better be one.
-        """
-        found = {column for one in self.sets for column in one.columns}
-        found -= {*self.identifier_like}
-        return tuple(column for column in self.columns if column in found)
+        """The suggested quasi-identifiers: columns of the smallest sets, except identifiers."""
+        proposed = {column for smallest in self.sets for column in smallest.columns}
+        proposed -= {*self.identifier_like}
+        return tuple(column for column in self.columns if column in proposed)
 
     def contradicted(self, roles: Mapping[str, Role]) -> tuple[str, ...]:
-        """The columns of the smallest sets that are called insensitive, in the table's order.
-
-        Parameters
-        ----------
-        roles
-            The role of each column; a column without one is insensitive.
-        """
-        found = {one.column for one in self.contributions}
+        """The columns of the smallest sets whose role is insensitive, as of those without one."""
+        contributing = {contribution.column for contribution in self.contributions}
         return tuple(
             column
             for column in self.columns
-            if column in found and roles.get(column, Role.INSENSITIVE) is Role.INSENSITIVE
+            if column in contributing and roles.get(column, Role.INSENSITIVE) is Role.INSENSITIVE
         )
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All that was found, for JSON; shares are of 1.
-
-        The number of what is counted, and of what is singled out, is called ``records`` or
-        ``persons``.
-        """
+        """The result for JSON; numbers are called ``records`` or ``persons``, shares are of 1."""
         n = self.number
         return {
             self.of: n,
@@ -166,86 +156,83 @@ class SinglingOut:
             "complete": self.complete,
             "together": self.together,
             "sets": [
-                {"columns": [*one.columns], self.of: one.singled_out, "share": one.singled_out / n}
-                for one in self.sets
+                {
+                    "columns": [*entry.columns],
+                    self.of: entry.singled_out,
+                    "share": entry.singled_out / n,
+                }
+                for entry in self.sets
             ],
             "columns": [
-                {"column": one.column, "sets": one.sets, self.of: one.singled_out}
-                for one in self.contributions
+                {"column": entry.column, "sets": entry.sets, self.of: entry.singled_out}
+                for entry in self.contributions
             ],
             "identifier_like": [*self.identifier_like],
             "proposed": [*self.proposed],
         }
 
     @property
-    def _share(self) -> str:
-        if self.share < 0.0005:  # it would read as less than 0.1 %
+    def _share_text(self) -> str:
+        if self.share < 0.0005:  # it would be rounded to 0.0 %
             return thin(least_number(self.share, self.number))
         return percent(100 * self.share)
 
     @property
     def said(self) -> tuple[str, ...]:
-        """All that was found, in sentences, with the names of columns and no value of the table."""
-        alike = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
+        """The result in sentences, with names of columns but no value of the table."""
+        condition = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
         share = "shares" if self.k == 2 else "share"
-        meant = (
-            f"A {self._one} is singled out if {alike} of the {self._counted(self.number)} {share}"
-        )
+        n = self._count(self.number)
+        definition = f"A {self._noun} is singled out if {condition} of the {n} {share}"
         values = (
             "its values" if self.of == "records" else "the values of one of the person's records"
         )
-        many = "no set of" if not self.sets else f"{counted(len(self.sets), 'smallest set')} of"
+        many = counted(len(self.sets), "smallest set") if self.sets else "No set"
+        verb, end = (
+            ("single", ":") if len(self.sets) > 1 else ("singles", ":" * len(self.sets) or ".")
+        )
         lines = [
-            f"{meant} {values}.",
-            f"At least {self._share} of them are singled out by {many} up to "
-            f"{counted(self.size, 'column')}{':' if self.sets else '.'}",
-            *(
-                f"  {self._named(one.columns)}: {self._of_all(one.singled_out)}"
-                for one in self.sets
-            ),
+            f"{definition} {values}.",
+            f"{many} of up to {counted(self.size, 'column')} {verb} out at least "
+            f"{self._share_text} of them{end}",
+            *(f"  {_list_all(s.columns)}: {self._format(s.singled_out)}" for s in self.sets),
         ]
         if self.sets:
-            lines.append("What each column adds to one of them at most (↓ better):")
-        for each in self.contributions:
-            sets = counted(each.sets, "set")
-            lines.append(f"  {quoted(each.column)}: {self._of_all(each.singled_out)}, in {sets}")
+            lines.append("The most that each column adds to one of these sets (↓ better):")
+        for entry in self.contributions:
+            sets = counted(entry.sets, "set")
+            lines.append(f"  {quoted(entry.column)}: {self._format(entry.singled_out)}, in {sets}")
         if self.proposed:
-            lines.append(f"Quasi-identifiers by this: {self._named(self.proposed)}.")
+            lines.append(f"Suggested quasi-identifiers: {_list_all(self.proposed)}.")
         if self.identifier_like:
-            names = self._named(self.identifier_like)
-            lines.append(
-                f"Every {self._one} is singled out by one column alone, as by a name: {names}."
-            )
+            names = _list_all(self.identifier_like)
+            lines.append(f"One column alone singles out every {self._noun}, like a name: {names}.")
         if not self.complete:
             lines.append(
-                f"Larger sets were asked for, up to {counted(self.asked, 'column')}, and not "
-                "looked at, as they are too many: look at fewer columns."
+                f"Larger sets, up to {counted(self.asked, 'column')}, were not examined, because "
+                "there are too many: look at fewer columns."
             )
-        if sum(len(one.columns) == 1 for one in self.sets) < len(self.columns):
+        if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
             lines.append(
-                "All columns that do not reach it alone single out together: "
-                f"{self._of_all(self.together)}."
+                "Together, all columns that do not reach it alone single out "
+                f"{self._format(self.together)}."
             )
         if not self.sets:
-            lines.append(
-                "So some set of more columns does."
-                if self.found_with_more
-                else "So no set of more columns does either."
+            outcome = (
+                "a larger set reaches it" if self.found_with_more else "no larger set does either"
             )
+            lines.append(f"So {outcome}.")
         return tuple(lines)
 
-    def _named(self, columns: Sequence[str]) -> str:
-        return ", ".join(map(quoted, columns))
-
     @property
-    def _one(self) -> str:
+    def _noun(self) -> str:
         return self.of.removesuffix("s")
 
-    def _counted(self, number: int) -> str:
-        return counted(number, self._one)
+    def _count(self, number: int) -> str:
+        return counted(number, self._noun)
 
-    def _of_all(self, number: int) -> str:
-        return f"{self._counted(number)}, {percent(100 * number / self.number)}"
+    def _format(self, number: int) -> str:
+        return f"{self._count(number)}, {percent(100 * number / self.number)}"
 
 
 def singling_out(
@@ -262,38 +249,38 @@ def singling_out(
 
     Of a set S of columns, the share is (1/n) Σ |C|, over the classes C of the records by S that
     have |C| < k. Where a column tells persons apart, |C| is the number of persons with records in
-    C, and the share that of all persons who have a record in a class of fewer than k: whoever
+    C, and the share is that of all persons with a record in a class of fewer than k: anyone who
     knows that record finds them. It is between 0 (every class has k) and 1, and never falls when a
-    column is added. A set is *smallest* if it reaches the threshold and no set of some of its
-    columns does. A missing cell counts as a value of its own, as in
+    column is added. A set is *smallest* if it reaches the threshold and no proper subset does. A
+    missing cell counts as a value of its own, as in
     :meth:`kanon.sources.tables.Table.classes_of`.
 
-    Sets are looked at by their size. One is counted only if no part of it reaches the threshold
-    (Mannila and Toivonen 1997), and in memory only among the records that no part of it singles out
-    (partitions without what is decided, Huhtala et al. 1999). An engine groups its rows by each
-    set and tells how many groups there are of each size; persons are counted in memory.
+    Sets are examined by size. A set is counted only if no subset reaches the threshold (Mannila
+    and Toivonen 1997), and in memory only among the records that no subset singles out (Huhtala
+    et al. 1999). An engine groups its rows by each set and counts the groups of each size; persons
+    are counted in memory.
 
     Parameters
     ----------
     columns
-        The columns to look at; all by default.
+        The columns to examine; all by default.
     share
-        The threshold, above 0 and up to 1. The default is a round number to begin with and no norm.
+        The threshold, above 0 and up to 1. The default is a round number, not a norm.
     k
         Classes of fewer records or persons are singled out, 2 ≤ k ≤ n; 2 are the unique ones.
     size
-        How many columns a set may have, at least 1.
+        The most columns of a set, at least 1.
     most
-        So many sets are counted at most, and every single column. Before a size of which there
-        are more, the search stops and says so: it never looks at some sets of a size alone.
+        The most sets that are counted; single columns always are. Before a size with too many
+        sets the search stops and says so.
     person
-        The column that says which records are of one person, so that persons are counted.
+        The column that identifies the person; persons are counted then.
 
     Raises
     ------
     PlanError
-        A number is out of its range, no column is named, the table lacks one, or a record does not
-        say whom it is about.
+        A number is out of its range, no column is named, the table lacks one, or a record lacks
+        its person.
     TableError
         The table has no records, or a column more values than an engine can group by.
 
@@ -310,7 +297,7 @@ def singling_out(
     >>> [(one.columns, one.singled_out) for one in found.sets]
     [(('sex', 'age'), 4), (('sex', 'town'), 2), (('age', 'town'), 2)]
 
-    The two who live in town a and have this sex are Ann, once and again, so she is found by it.
+    The two women of town a are the same person, Ann, so their values single her out.
 
     >>> people["who"] = ["Ann", "Ann", "Ben", "Cem"]
     >>> found = singling_out(MemoryTable(people), ["sex", "town"], share=1, person="who")
@@ -318,36 +305,39 @@ def singling_out(
     [(('sex', 'town'), 3)]
     """
     columns = tuple(dict.fromkeys(table.columns if columns is None else columns))
-    _check(table, columns, share, size)
-    of, n, singled = _counting(table, columns, k, person)
+    _check_arguments(table, columns, share, size)
+    of, n, count_singled_out = _choose_counter(table, columns, k, person)
 
     most, least = max(most, len(columns)), least_number(share, n)
-    found: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
+    counts: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
     smallest: list[tuple[int, ...]] = []
     below: list[tuple[int, ...]] = [()]
     expected = sum(comb(len(columns), level) for level in range(1, min(size, len(columns)) + 1))
-    done = together = 0
+    looked_at = together = 0
     for level in range(1, size + 1):
-        candidates = list(islice(_candidates(below, len(columns)), most - len(found) + 1))
-        if len(found) + len(candidates) > most:
+        candidates = list(islice(_generate_candidates(below, len(columns)), most - len(counts) + 1))
+        if len(counts) + len(candidates) > most:
             break
         below, text = [], f"{counted(len(candidates), 'set')} of {counted(level, 'column')}"
-        for one in candidates:
-            progress(len(found) / min(expected, most), text)
-            found[one] = singled(one)
-            (smallest if found[one] >= least else below).append(one)
-        done = level
+        for candidate in candidates:
+            progress(len(counts) / min(expected, most), text)
+            counts[candidate] = count_singled_out(candidate)
+            (smallest if counts[candidate] >= least else below).append(candidate)
+        looked_at = level
         if level == 1:
-            together = singled([one[0] for one in below]) if below else 0
+            together = count_singled_out([candidate[0] for candidate in below]) if below else 0
         if together < least or not below:  # no set that is left reaches it
-            done = size
+            looked_at = size
             break
     progress(1, "")
-    smallest.sort(key=lambda one: (len(one), -found[one], one))
-    named = [SmallestSet(tuple(columns[j] for j in one), found[one]) for one in smallest]
+    smallest.sort(key=lambda candidate: (len(candidate), -counts[candidate], candidate))
+    sets = [
+        SmallestSet(tuple(columns[j] for j in candidate), counts[candidate])
+        for candidate in smallest
+    ]
     return SinglingOut(
-        columns, of, n, share, k, size, done, tuple(named),
-        _contributions(columns, smallest, found), together,
+        columns, of, n, share, k, size, looked_at, tuple(sets),
+        _compute_contributions(columns, smallest, counts), together,
     )  # fmt: skip
 
 
@@ -360,15 +350,15 @@ def least_number(share: float, n: int) -> int:
     return max(1, math.ceil(share * n * (1 - 1e-9)))
 
 
-def _check(table: Table, columns: Sequence[str], share: float, size: int) -> None:
+def _check_arguments(table: Table, columns: Sequence[str], share: float, size: int) -> None:
     if not columns:
         raise PlanError("Name at least one column to look at.")
     check_columns(table.columns, columns)
     require_records(table.n_records)
     if not 0 < share <= 1:
         raise PlanError(
-            f"A share of {100 * share:g} % is not allowed; it is above 0 % and at most 100 % of "
-            "the records or persons."
+            f"A share of {100 * share:g} % is not allowed; it must be above 0 % and at most 100 % "
+            "of the records or persons."
         )
     if size < 1:
         raise PlanError(f"Sets of {size} columns are not possible; a set has at least 1 column.")
@@ -376,16 +366,18 @@ def _check(table: Table, columns: Sequence[str], share: float, size: int) -> Non
 
 def _check_k(k: int, of: str, n: int) -> None:
     if n < 2:
-        what = of.removesuffix("s")
-        raise PlanError(f"Nobody is singled out from a table of 1 {what}; it takes at least 2.")
+        person = of.removesuffix("s")
+        raise PlanError(f"A table of 1 {person} singles nobody out; it needs at least 2.")
     if not 2 <= k <= n:
         raise PlanError(
-            f"k = {k} is not allowed; it is at least 2 and at most the number of {of}, {thin(n)}."
+            f"k = {k} is not allowed; it must be from 2 to the number of {of}, {thin(n)}."
         )
 
 
-def _candidates(below: Sequence[tuple[int, ...]], columns: int) -> Iterator[tuple[int, ...]]:
-    """The sets with one column more of which no part reaches the threshold, in their order.
+def _generate_candidates(
+    below: Sequence[tuple[int, ...]], columns: int
+) -> Iterator[tuple[int, ...]]:
+    """The sets with one column more of which no subset reaches the threshold, in order.
 
     >>> list(_candidates([()], 2)), list(_candidates([(0, 1), (0, 2), (1, 2), (1, 3)], 4))
     ([(0,), (1,)], [(0, 1, 2)])
@@ -394,100 +386,104 @@ def _candidates(below: Sequence[tuple[int, ...]], columns: int) -> Iterator[tupl
         yield from ((j,) for j in range(columns))
         return
     known = {*below}
-    for start, alike in groupby(below, key=lambda one: one[:-1]):
-        for pair in combinations([one[-1] for one in alike], 2):
-            one = (*start, *pair)
-            if all(one[:j] + one[j + 1 :] in known for j in range(len(start))):
-                yield one
+    for start, alike in groupby(below, key=lambda candidate: candidate[:-1]):
+        for pair in combinations([candidate[-1] for candidate in alike], 2):
+            candidate = (*start, *pair)
+            if all(candidate[:j] + candidate[j + 1 :] in known for j in range(len(start))):
+                yield candidate
 
 
-def _contributions(
+def _compute_contributions(
     columns: Sequence[str],
     smallest: Sequence[tuple[int, ...]],
-    found: Mapping[tuple[int, ...], int],
+    counts: Mapping[tuple[int, ...], int],
 ) -> tuple[Contribution, ...]:
     sets: Counter[int] = Counter()
     gain: dict[int, int] = {}
-    for one in smallest:
-        for place, j in enumerate(one):
-            without = found.get(one[:place] + one[place + 1 :], 0)  # by no column: nobody
+    for smallest_set in smallest:
+        for place, j in enumerate(smallest_set):
+            without = counts.get(
+                smallest_set[:place] + smallest_set[place + 1 :], 0
+            )  # by no column: nobody
             sets[j] += 1
-            gain[j] = max(gain.get(j, 0), found[one] - without)
+            gain[j] = max(gain.get(j, 0), counts[smallest_set] - without)
     order = sorted(gain, key=lambda j: (-gain[j], -sets[j], j))
     return tuple(Contribution(columns[j], sets[j], gain[j]) for j in order)
 
 
 # --- counting the records or persons that some columns single out ------------------------------
-def _counting(
+def _choose_counter(
     table: Table, columns: Sequence[str], k: int, person: str | None
 ) -> tuple[Counted, int, Callable[[Sequence[int]], int]]:
     if person is not None:
         classes = table.classes_of(columns, person=person)
         _check_k(k, "persons", classes.highest_k)
-        return "persons", classes.highest_k, _InMemory(classes, k).singled
+        return "persons", classes.highest_k, _TupleCounter(classes, k).count_singled_out
     n = table.n_records
     _check_k(k, "records", n)
     if isinstance(table, MemoryTable):
-        return "records", n, _InMemory(table.classes_of(columns), k).singled
+        return "records", n, _TupleCounter(table.classes_of(columns), k).count_singled_out
 
-    def singled(chosen: Sequence[int]) -> int:
+    def count_singled_out(chosen: Sequence[int]) -> int:
         return table.group_sizes([columns[j] for j in chosen]).rarer_than(k)
 
-    return "records", n, singled
+    return "records", n, count_singled_out
 
 
 @dataclass(frozen=True, eq=False)
-class _Parted:
-    entries: np.ndarray  # the entries that stay, as positions among all
-    classes: np.ndarray  # the class of each, numbered from 0
-    singled: np.ndarray  # who is singled out
+class _Partition:
+    entries: np.ndarray  # positions of the entries that are not singled out
+    classes: np.ndarray  # their classes, numbered from 0
+    is_singled_out: np.ndarray  # who is singled out
 
 
-class _InMemory:
-    """Counts on the distinct tuples of a table; what sets begin with in common is parted once."""
+class _TupleCounter:
+    """Counts on the distinct tuples of a table; classes are reused where sets begin alike."""
 
     def __init__(self, classes: EquivalenceClasses, k: int) -> None:
-        everybody = np.arange(classes.n_classes)
+        every_class = np.arange(classes.n_classes)
         self._k = k
         self._values = np.ascontiguousarray(classes.nodes.T)
         if classes.persons is None:
-            self._who, self._weights = everybody, classes.counts
+            self._people, self._weights = every_class, classes.counts
         else:
             self._values = self._values[:, classes.persons.of_entry]
-            self._who = classes.persons.value.astype(np.int64)
+            self._people = classes.persons.value.astype(np.int64)
             self._weights = np.ones_like(classes.persons.total)
-        self._once = classes.persons is None or classes.one_record_each
-        entries = np.arange(len(self._who))
-        nobody = np.zeros(len(self._weights), dtype=bool)
-        self._path = [_Parted(entries, np.zeros_like(entries), nobody)]
+        self._one_record_each = classes.persons is None or classes.one_record_each
+        entries = np.arange(len(self._people))
+        none_singled_out = np.zeros(len(self._weights), dtype=bool)
+        self._path = [_Partition(entries, np.zeros_like(entries), none_singled_out)]
         self._chosen: tuple[int, ...] = ()
 
-    def singled(self, chosen: Iterable[int]) -> int:
+    def count_singled_out(self, chosen: Iterable[int]) -> int:
         chosen = tuple(chosen)
         same = 0
         while chosen[: same + 1] == self._chosen[: same + 1] and same < len(chosen):
             same += 1
         del self._path[same + 1 :]
         for j in chosen[same:]:
-            self._path.append(self._parted(self._path[-1], self._values[j]))
+            self._path.append(self._split_classes(self._path[-1], self._values[j]))
         self._chosen = chosen
-        return int(self._weights[self._path[-1].singled].sum())
+        return int(self._weights[self._path[-1].is_singled_out].sum())
 
-    def _parted(self, before: _Parted, values: np.ndarray) -> _Parted:
-        """The classes parted by one more column, without the entries that this singles out."""
+    def _split_classes(self, before: _Partition, values: np.ndarray) -> _Partition:
+        """Split classes by one more column and drop the entries that this singles out."""
         here = values[before.entries]
         classes, _ = pd.factorize(before.classes * (here.max(initial=0) + 1) + here)
-        who = self._who[before.entries]
-        stay = self._sizes(classes, who) >= self._k
-        kept = stay[classes]
-        singled = before.singled.copy()
-        singled[who[~kept]] = True
-        return _Parted(before.entries[kept], (np.cumsum(stay) - 1)[classes[kept]], singled)
+        people = self._people[before.entries]
+        is_large = self._count_sizes(classes, people) >= self._k
+        stays = is_large[classes]
+        is_singled_out = before.is_singled_out.copy()
+        is_singled_out[people[~stays]] = True
+        return _Partition(
+            before.entries[stays], (np.cumsum(is_large) - 1)[classes[stays]], is_singled_out
+        )
 
-    def _sizes(self, classes: np.ndarray, who: np.ndarray) -> np.ndarray:
-        """How many records or persons each class has; who is in it twice counts once."""
-        if not self._once:
-            pairs = classes * len(self._weights) + who
+    def _count_sizes(self, classes: np.ndarray, people: np.ndarray) -> np.ndarray:
+        """The number of records or persons of each class; a person counts once."""
+        if not self._one_record_each:
+            pairs = classes * len(self._weights) + people
             first = ~pd.Series(pairs).duplicated().to_numpy()
-            classes, who = classes[first], who[first]
-        return np.bincount(classes, self._weights[who])
+            classes, people = classes[first], people[first]
+        return np.bincount(classes, self._weights[people])

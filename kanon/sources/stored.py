@@ -1,9 +1,8 @@
-"""Tables that stay where they are: an engine groups and joins, and only groups come here.
+"""Tables that stay where they are: an engine groups and joins, and only groups are fetched.
 
-A quasi-identifier has few distinct values. They are fetched once and read as text here, as those
-of a table in memory are, so that every engine has the same classes; the engine then groups the
-rows by what it holds and joins the codes of the values to the groups. A release is the way back:
-codes to rows, codes to released class, class to labels, written by the engine.
+The distinct values of a column are fetched once and read as text here, as in memory, so that every
+engine has the same classes. The engine groups the rows by its own values and joins their codes to
+the groups. A release is the way back: it joins codes, released classes and labels to the rows.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ def open_stored(
     address.check_table()
     if settings is not None and settings.footer:
         raise TableError(
-            "An engine cannot leave out rows at the end (footer), as it keeps no order: remove "
-            "them from the file, or add --engine memory."
+            "An engine cannot leave out rows at the end (footer), because it keeps no order: "
+            "remove them from the file, or add --engine memory."
         )
     if engine is None:
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
@@ -82,59 +81,59 @@ class StoredTable:
         self.settings = settings
         self.leaving = leaving
         self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
-        self._some: dict[Any, StoredTable] = {}
+        self._subsets: dict[Any, StoredTable] = {}
         if whole is None:
             self.stamp = address.stamp
-            self._asked = StoredAnswers()
+            self._answers = StoredAnswers()
             rows = self.opened.rows
             self.columns: tuple[str, ...] = tuple(rows.expression.columns)
             self.found: tuple[str, ...] = rows.found
             self.text: tuple[str | None, str | None] = rows.settings
         else:
-            self.stamp, self._asked = whole.stamp, whole._asked
+            self.stamp, self._answers = whole.stamp, whole._answers
             self.columns, self.found, self.text = whole.columns, whole.found, whole.text
             if "opened" in whole.__dict__:
                 self.__dict__["opened"] = whole.opened
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the connection."""
+        """Leave out the connection."""
         return {name: value for name, value in self.__dict__.items() if name != "opened"}
 
     @cached_property
     def opened(self) -> TableConnection:
-        return self._connected()
+        return self._connect()
 
-    def _connected(self, writes: Sequence[Path] = ()) -> TableConnection:
-        self._check()
-        rows = _module(self.engine).open_rows(self.address, self.settings, writes)
+    def _connect(self, writes: Sequence[Path] = ()) -> TableConnection:
+        self._check_unchanged()
+        rows = _import_engine(self.engine).open_rows(self.address, self.settings, writes)
         knows_nan = self.engine != "other"
-        return TableConnection(rows, self.markers, self._asked, self._check, knows_nan)
+        return TableConnection(rows, self.markers, self._answers, self._check_unchanged, knows_nan)
 
     def learn(self, other: StoredTable) -> None:
-        """Take over what the same table was asked in another process."""
-        self._asked.learn(other._asked)
+        """Take over answers for the same table from another process."""
+        self._answers.learn(other._answers)
 
-    def _check(self) -> None:
+    def _check_unchanged(self) -> None:
         if self.address.stamp != self.stamp:
-            raise self._changed()
+            raise self._get_change_error()
 
-    def _changed(self) -> TableError:
+    def _get_change_error(self) -> TableError:
         name = quoted(self.address.name)
         return TableError(f"{name} has changed since it was opened: open it again.")
 
     def writing_in(self, folder: Path) -> StoredTable:
-        found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
+        opened = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
         if not self.opened.rows.writes_anywhere:
-            found.__dict__["opened"] = found._connected([folder])
-        if self.address.is_url and found.n_records != self.n_records:
-            raise self._changed()
-        return found
+            opened.__dict__["opened"] = opened._connect([folder])
+        if self.address.is_url and opened.n_records != self.n_records:
+            raise self._get_change_error()
+        return opened
 
     @property
     def markers(self) -> tuple[str, ...]:
         """The texts that count as a missing cell."""
-        given = self.settings.missing_markers
-        return KNOWN_MARKERS if given is None else tuple(dict.fromkeys([BLANK, *given]))
+        markers = self.settings.missing_markers
+        return KNOWN_MARKERS if markers is None else tuple(dict.fromkeys([BLANK, *markers]))
 
     @cached_property
     def n_records(self) -> int:
@@ -145,24 +144,24 @@ class StoredTable:
     @property
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
-        return self._staying(self.opened.expression, self.leaving)
+        return self._filter_staying(self.opened.expression, self.leaving)
 
-    def _staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
+    def _filter_staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
         for column, text in leaving:
             rows = rows.filter(self.values(column).staying(rows[column], text))
         return rows
 
     def cleaned(self, rows: Any, column: str) -> Any:
-        """A column of an expression, its cells that hold a marker or no number missing."""
+        """A column of an expression, in which markers and NaN are missing cells."""
         cells = rows[column]
         if cells.type().is_floating() and self.engine != "other":  # databases may know no NaN
             return cells.isnan().ifelse(None, cells)
         if not cells.type().is_string():
             return cells
         used = sorted({marker.strip() for marker in self.markers})
-        # By threes: DuckDB makes a join of a longer list, and cannot tell then how far it is.
-        found = [cells.strip().isin(used[n : n + 3]) for n in range(0, len(used), 3)]
-        return reduce(or_, found).ifelse(None, cells)
+        # By threes: DuckDB makes a join of a longer list, and then has no progress.
+        is_marker = [cells.strip().isin(used[n : n + 3]) for n in range(0, len(used), 3)]
+        return reduce(or_, is_marker).ifelse(None, cells)
 
     @cached_property
     def _head(self) -> pd.DataFrame:
@@ -181,15 +180,15 @@ class StoredTable:
 
     def frequencies(self, column: str) -> Frequencies:
         key = (self.leaving, column)
-        if key not in self._asked.frequencies:
-            self._asked.frequencies[key] = self._count_frequencies(column)
-        return self._asked.frequencies[key]
+        if key not in self._answers.frequencies:
+            self._answers.frequencies[key] = self._count_frequencies(column)
+        return self._answers.frequencies[key]
 
     def _count_frequencies(self, column: str) -> Frequencies:
         rows = self.expression
         groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
         cells = groups["value"]
-        if cells.type().is_string():  # as they count everywhere: see canonical_text
+        if cells.type().is_string():  # as in canonical_text
             cells = cells.strip()
             whole = cells.re_search(r"^[+-]?[0-9]+\.0$")
             cells = whole.ifelse(cells.re_replace(r"\.0$", ""), cells)
@@ -197,7 +196,7 @@ class StoredTable:
             groups = groups.group_by(value=cells).aggregate(records=groups["records"].sum())
         cells = self.cleaned(groups, "value")
         alike = groups.filter(cells.notnull()).group_by("records")
-        return sizes_of(self.opened.fetch(alike.aggregate(values=lambda some: some.count())))
+        return sizes_of(self.opened.fetch(alike.aggregate(values=lambda table: table.count())))
 
     def distinct(self) -> dict[str, DistinctCounts]:
         return {column: self.distinct_of(column) for column in self.columns}
@@ -206,16 +205,16 @@ class StoredTable:
         records = self.records_of(column)
         known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
-        present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
+        present.sort(key=lambda pair: -pair[1])  # stable: among equals in alphabetical order
         return ValueCounts(dict(present), int(records[0]), self.kinds.get(column))
 
     def records_of(self, column: str) -> np.ndarray:
-        """The number of records of each code of a column, int64: missing ones first."""
+        """The number of records of each code of a column, int64; missing cells first."""
         values = self.values(column)
         if not self.leaving:
             codes, counts = values.codes, values.records
         else:
-            wanted = self._grouped_with(column)
+            wanted = self._find_grouping(column)
             tuples, counts = self.coded(wanted)
             codes = tuples[:, wanted.index(column)]
         return cells_at(len(values.texts) + 1, codes, counts)
@@ -225,95 +224,96 @@ class StoredTable:
         known = self.known_classes(columns)
         if known is None:
             known = self.opened.count(self.opened.classes(columns, self.leaving))
-            self._asked.n_classes[self.leaving, tuple(columns)] = known
+            self._answers.n_classes[self.leaving, tuple(columns)] = known
         return known
 
     def known_classes(self, columns: Sequence[str]) -> int | None:
-        """The number of classes by some columns, if it was counted; the engine is not asked."""
-        key, asked = (self.leaving, tuple(columns)), self._asked
-        if key in asked.n_classes:
-            return asked.n_classes[key]
-        if key in asked.frequencies:
-            return asked.frequencies[key].distinct.values
-        return len(asked.groups[key][1]) if key in asked.groups else None
+        """The number of classes by some columns if it is known, without a query."""
+        key, answers = (self.leaving, tuple(columns)), self._answers
+        if key in answers.n_classes:
+            return answers.n_classes[key]
+        if key in answers.frequencies:
+            return answers.frequencies[key].distinct.values
+        return len(answers.groups[key][1]) if key in answers.groups else None
 
     def most_classes(self, columns: Sequence[str]) -> int:
-        """So many classes there are by some columns at most, by the numbers of their values."""
-        every = math.prod(len(self.values(column).texts) + 1 for column in columns)
-        return min(self.n_records, every)
+        """The most classes that some columns can have, by the numbers of their values."""
+        combinations = math.prod(len(self.values(column).texts) + 1 for column in columns)
+        return min(self.n_records, combinations)
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
         if {**self.kinds, **kinds} == self.kinds:
             return self
-        found = copy(self)
-        found.kinds, found._some = {**self.kinds, **kinds}, {}
-        return found
+        copied = copy(self)
+        copied.kinds, copied._subsets = {**self.kinds, **kinds}, {}
+        return copied
 
-    def _grouped_with(self, column: str) -> tuple[str, ...]:
-        """The columns of a grouping that is known and has a column, or that column alone."""
-        known = [asked for leaving, asked in self._asked.groups if leaving == self.leaving]
-        return next((asked for asked in known if column in asked), (column,))
+    def _find_grouping(self, column: str) -> tuple[str, ...]:
+        """The columns of a known grouping with this column, or the column alone."""
+        groupings = [
+            grouping for leaving, grouping in self._answers.groups if leaving == self.leaving
+        ]
+        return next((grouping for grouping in groupings if column in grouping), (column,))
 
     def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes of some columns, and their numbers of records."""
-        asked = tuple(columns)
-        return self._asked.grouped((self.leaving, asked), lambda: self._grouped(asked))
+        wanted = tuple(columns)
+        return self._answers.grouped((self.leaving, wanted), lambda: self._count_tuples(wanted))
 
-    def _grouped(self, asked: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    def _count_tuples(self, columns: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         most = settings().classes
-        if self.most_classes(asked) > most and self.n_classes(asked) > most:
-            raise too_many_classes(self.n_classes(asked))
-        unseen = [(column, text) for column, text in self.leaving if column not in asked]
-        codes, counts = self.opened.coded(asked, unseen)
+        if self.most_classes(columns) > most and self.n_classes(columns) > most:
+            raise too_many_classes(self.n_classes(columns))
+        unseen = [(column, text) for column, text in self.leaving if column not in columns]
+        codes, counts = self.opened.coded(columns, unseen)
         for column, text in self.leaving:
-            if column in asked:
-                stay = codes[:, asked.index(column)] != self.values(column).code(text)
+            if column in columns:
+                stay = codes[:, columns.index(column)] != self.values(column).code(text)
                 codes, counts = codes[stay], counts[stay]
         return codes, counts
 
-    def _lacking(self, columns: Sequence[str]) -> tuple[tuple[str, None], ...]:
+    def _list_incomplete(self, columns: Sequence[str]) -> tuple[tuple[str, None], ...]:
         check_columns(self.columns, columns)
-        some = [column for column in dict.fromkeys(columns) if self.values(column).missing]
-        return tuple((column, None) for column in some if (column, None) not in self.leaving)
+        incomplete = [column for column in dict.fromkeys(columns) if self.values(column).missing]
+        return tuple((column, None) for column in incomplete if (column, None) not in self.leaving)
 
     def values(self, column: str) -> Values:
-        known = self._asked.values.get(column)
+        known = self._answers.values.get(column)
         return self.opened.values(column) if known is None else known
 
     def incomplete(self, columns: Sequence[str]) -> int:
-        lacking = self._lacking(columns)
+        lacking = self._list_incomplete(columns)
         if not lacking:
             return 0
         key = (self.leaving, lacking)
-        if key not in self._asked.incomplete:
-            complete = self.opened.count(self._staying(self.expression, lacking))
-            self._asked.incomplete[key] = self.n_records - complete
-        return self._asked.incomplete[key]
+        if key not in self._answers.incomplete:
+            complete = self.opened.count(self._filter_staying(self.expression, lacking))
+            self._answers.incomplete[key] = self.n_records - complete
+        return self._answers.incomplete[key]
 
     def complete(self, columns: Sequence[str]) -> StoredTable:
-        lacking = self._lacking(columns)
+        lacking = self._list_incomplete(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
             blank = [name for name in columns if not self.distinct_of(name).filled]
             raise all_records_incomplete(blank)
-        return self._without(*lacking)
+        return self._drop_records(*lacking)
 
-    def _without(self, *more: tuple[str, str | None]) -> StoredTable:
+    def _drop_records(self, *more: tuple[str, str | None]) -> StoredTable:
         if not more:
             return self
         leaving = tuple(dict.fromkeys([*self.leaving, *more]))
-        if leaving not in self._some:
-            self._some[leaving] = StoredTable(
+        if leaving not in self._subsets:
+            self._subsets[leaving] = StoredTable(
                 self.address, self.engine, self.settings, leaving, self
             )
-        return self._some[leaving]
+        return self._subsets[leaving]
 
     def coarsened(self, parts: Sequence[Coarsening]) -> StoredTable:
-        """The table itself; an engine coarsens no column."""
+        """The table itself; engines do not coarsen columns."""
         if parts:
             raise TableError(
-                f"The sensitive column {quoted(parts[0].column)} is to be coarsened, which an "
-                "engine does not do: load the table into memory (--engine memory), or release the "
-                "column as it is."
+                f"The sensitive column {quoted(parts[0].column)} cannot be coarsened by an engine: "
+                "load the table into memory (--engine memory), or release the column unchanged."
             )
         return self
 
@@ -322,11 +322,11 @@ class StoredTable:
     ) -> EquivalenceClasses:
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
-        who = [] if person is None else [person]
-        check_columns(self.columns, [*columns, *sensitive, *who])
+        persons_columns = [] if person is None else [person]
+        check_columns(self.columns, [*columns, *sensitive, *persons_columns])
         codes, counts = self.coded(columns)
         require_records(len(counts))
-        for column in who:
+        for column in persons_columns:
             check_persons(column, self.incomplete([column]))
         histograms = tuple(self.histogram(column, columns, codes) for column in sensitive)
         persons = None if person is None else self.histogram(person, columns, codes)
@@ -338,14 +338,14 @@ class StoredTable:
         check_columns(self.columns, columns)
         require_records(self.n_records)
         key = (self.leaving, tuple(columns))
-        if key not in self._asked.frequencies:
-            self._asked.frequencies[key] = self._count_groups(columns)
-        return self._asked.frequencies[key]
+        if key not in self._answers.frequencies:
+            self._answers.frequencies[key] = self._count_groups(columns)
+        return self._answers.frequencies[key]
 
     def _count_groups(self, columns: Sequence[str]) -> Frequencies:
         try:
             return self.opened.group_sizes(columns, self.leaving)
-        except TableError:  # too many values, or such as have no text
+        except TableError:  # too many values, or values without text
             if len(columns) > 1:
                 raise
         alone = self.frequencies(columns[0])
@@ -389,11 +389,11 @@ class StoredTable:
         marks = self.counted(SUPPRESSED)
         if marks.missing or not {*marks.counts} <= {"0", "1"}:
             return self, 0
-        gone = marks.counts.get("1", 0)
-        return (self._without((SUPPRESSED, "1")) if gone else self), gone
+        suppressed = marks.counts.get("1", 0)
+        return (self._drop_records((SUPPRESSED, "1")) if suppressed else self), suppressed
 
 
-def _module(engine: str) -> Any:
+def _import_engine(engine: str) -> Any:
     try:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:

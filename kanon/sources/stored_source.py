@@ -1,4 +1,4 @@
-"""A stored table with its roles and hierarchies: counted by its engine, released by it."""
+"""A stored table with its roles and hierarchies; its engine counts and releases it."""
 
 import contextlib
 import os
@@ -43,8 +43,6 @@ from kanon.stored_classes import TupleNumbers
 
 
 class StoredSource:
-    """A stored table with its roles and hierarchies."""
-
     def __init__(
         self,
         table: StoredTable,
@@ -68,7 +66,7 @@ class StoredSource:
                     f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
                 )
             texts, records = table.values(column).texts, table.records_of(column)
-            tree, lookup = _matched(column, hierarchies[column], texts, records)
+            tree, lookup = _match_nodes(column, hierarchies[column], texts, records)
             trees.append(tree)
             self._lookup.append(lookup)
         most = settings().classes
@@ -78,9 +76,9 @@ class StoredSource:
                 table, tuple(columns), tuple(trees), self._lookup, sensitive
             )
         else:
-            self.classes = self._fetched(tuple(trees))
+            self.classes = self._fetch_classes(tuple(trees))
 
-    def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
+    def _fetch_classes(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
         columns = self._schema.quasi_identifiers
         codes, counts = self.table.coded(columns)
         nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
@@ -108,13 +106,13 @@ class StoredSource:
             rows = self.table.head(EXCERPT)
         else:
             members = np.flatnonzero(recoding.assigned == position)
-            joined = self._joined(self.table, self.table.expression, members, {})
-            found = self.table.opened.fetch(joined.select(*self.table.columns).limit(most))
-            rows = frame(found, self.table.markers)
-        row_class = positions(self.classes.nodes, self._nodes(rows))
+            joined = self._join_members(self.table, self.table.expression, members, {})
+            fetched = self.table.opened.fetch(joined.select(*self.table.columns).limit(most))
+            rows = frame(fetched, self.table.markers)
+        row_class = positions(self.classes.nodes, self._find_nodes(rows))
         if not self._keep_suppressed:
-            kept = recoding.assigned[row_class] >= 0
-            rows, row_class = rows[kept], row_class[kept]
+            visible = recoding.assigned[row_class] >= 0
+            rows, row_class = rows[visible], row_class[visible]
         rows, row_class = rows.iloc[:most], row_class[:most]
         labels = {}
         for column in self.pseudonyms:
@@ -126,16 +124,16 @@ class StoredSource:
         )
         return Excerpt(rows, after, rise_of_rows(row_class, recoding))
 
-    def _nodes(self, rows: pd.DataFrame) -> np.ndarray:
-        found = []
+    def _find_nodes(self, rows: pd.DataFrame) -> np.ndarray:
+        columns = []
         for column, tree in zip(self.classes.attributes, self.classes.hierarchies, strict=True):
             codes, texts = canonical_texts(rows[column])
             missing = tree.node_of.get(MISSING_LABEL, 0)
-            found.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
-        return np.stack(found, axis=1)
+            columns.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
+        return np.stack(columns, axis=1)
 
     def fetch_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
-        """Per row of the release, in the order of the engine, its class; None if it is too much."""
+        """The class of each row of the release in the engine's order; None for too many rows."""
         table, columns = self.table, self.classes.attributes
         if self.classes.in_engine or table.n_records > most:
             return None
@@ -146,7 +144,7 @@ class StoredSource:
         return row_class[self._keep_suppressed | (recoding.assigned[row_class] >= 0)]
 
     def released(self, recoding: Recoding, table: StoredTable, order: str) -> tuple[Any, list[str]]:
-        """The release as an expression, not sorted yet, and the columns to sort it by."""
+        """The unsorted release as an expression, and the columns to sort it by."""
         import ibis
 
         rows, keeps = table.expression, self._keep_suppressed
@@ -155,35 +153,35 @@ class StoredSource:
         if self.pseudonyms:
             rows = rows.mutate(**{_LAST: ibis.random()})
         for number, column in enumerate(self.pseudonyms):
-            rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
+            rows = _add_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
-            by, parts = self._sorting(recoding, recoding.released_nodes, order)
+            by, parts = self._build_sort_keys(recoding, recoding.released_nodes, order)
             rows = recoding.add_released(table, rows, keeps)
             rows = recoding.add_labels(rows, parts, keeps)
             return self._select_columns(table, rows, rows[GONE] if keeps else None, by)
         place, assigned = f"{OURS} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
-        rows = self._joined(table, rows, members, {place: places.astype(np.int32)})
+        rows = self._join_members(table, rows, members, {place: places.astype(np.int32)})
         nodes = recoding.nodes
         if keeps:  # what suppressed records get
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
-        by, parts = self._sorting(recoding, list(nodes.T), order)
-        for key, adds in parts.items():  # their ranks are narrower than the sums
+        by, parts = self._build_sort_keys(recoding, list(nodes.T), order)
+        for key, adds in parts.items():  # ranks take fewer bits than sums
             sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
             labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
-        rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
+        rows = _join_matching(rows, ibis.memtable(pa.table(labels)), [place])
         gone = rows[place] == recoding.n_classes if keeps else None
         return self._select_columns(table, rows, gone, by)
 
-    def _sorting(
+    def _build_sort_keys(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
     ) -> tuple[list[str], NodeParts]:
-        if order == "table":  # joins keep no order
+        if order == "table":  # joins lose the order
             return [_ROW], {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
         identifiers = self._schema.columns(Role.IDENTIFIER)  # pseudonyms among them decide nothing
@@ -192,7 +190,7 @@ class StoredSource:
         by, parts = pack_ranks(columns, self.classes.attributes, ranks)
         return ([*by, _LAST] if self.pseudonyms else by), parts
 
-    def _joined(
+    def _join_members(
         self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
     ) -> Any:
         import ibis
@@ -202,12 +200,12 @@ class StoredSource:
         names = keys(numbers, key)
         packed = numbers.packed(self.classes.nodes[members])
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
-        return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
+        return _join_matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
     def _select_columns(
         self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]
     ) -> tuple[Any, list[str]]:
-        """The columns of a release, and what to sort by; ``gone`` is None if no such row stays."""
+        """The columns of a release, and the keys; ``gone`` is None if no suppressed row stays."""
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
@@ -221,12 +219,12 @@ class StoredSource:
             wanted[SUPPRESSED] = gone.cast("int64")
         wanted |= {key: rows[key] for key in by if key.startswith(KEY)}
         rows = rows.select([cells.name(column) for column, cells in wanted.items()])
-        return rank_cells(rows, by, self._few_texts)
+        return rank_cells(rows, by, self._fetch_few_texts)
 
-    def _few_texts(self, column: str) -> list[str] | None:
-        """The texts of a column that leaves as it is; None if they are many, or no texts."""
+    def _fetch_few_texts(self, column: str) -> list[str] | None:
+        """The texts of an unchanged column; None if they are many, or not texts."""
         table = self.table
-        # A database's own texts may be equal where DuckDB, which sorts its rows, tells them apart.
+        # A database may treat texts as equal that DuckDB, which sorts its rows, tells apart.
         if table.engine == "other" or column not in self.passed_through():
             return None
         rows = table.expression
@@ -247,7 +245,7 @@ class StoredSource:
         check: Callable[[Any, str], None] = lambda written, kind: None,
         order: str = "released",
     ) -> None:
-        """Have the engine write the release; it appears complete or not at all."""
+        """Have the engine write the release, completely or not at all."""
         kind, path = kind_written(target), target.path
         check_outside(target, self.table.address)
         check_replaceable(path)
@@ -255,11 +253,11 @@ class StoredSource:
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
             raise TableError(
-                f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
+                f"{quoted(path.name)} cannot be written by the engine that holds the rows: give a "
                 "folder for Parquet files."
             )
-        check_room(path, self._expected_size(recoding, table, written))
-        # In the same folder, so that the last step cannot stop halfway.
+        check_room(path, self._estimate_size(recoding, table, written))
+        # In the same folder, so that the last step is atomic.
         beside = part or part_of(path)
         progress = growing(progress, path, partial(size_of, beside))
         try:
@@ -276,7 +274,7 @@ class StoredSource:
                     keep_mode(beside, path)
                     os.replace(beside, path)
                 else:
-                    _put_new(beside, path)
+                    _place_new_file(beside, path)
             finally:
                 remove(beside)
         except OSError as error:
@@ -285,41 +283,42 @@ class StoredSource:
                 f"{(error.strerror or 'no reason given').lower()}."
             ) from None
 
-    def _expected_size(self, recoding: Recoding, table: StoredTable, written: str) -> int:
-        """About how many bytes a release takes: its records, as long as the first ones are."""
-        length = _mean_length(table, self.passed_through())
+    def _estimate_size(self, recoding: Recoding, table: StoredTable, written: str) -> int:
+        """The approximate bytes of a release, from the mean length of the first records."""
+        length = _measure_mean_length(table, self.passed_through())
         records = recoding.classes.n_records
         for tree, cells in zip(recoding.hierarchies, recoding.cells, strict=True):
             lengths = np.array([len(label) for label in tree.labels])
             length += float(lengths @ cells) / max(records, 1)
         length += len(table.columns)
         is_text = written != "folder" and FORMATS[written].cells == "text"
-        return int((records - recoding.suppressed_records) * length) // (1 if is_text else _PACKED)
+        size = int((records - recoding.suppressed_records) * length)
+        return size if is_text else size // _COMPRESSION
 
 
 _KEY = f"{OURS} key"
 _ROW, _LAST = f"{KEY} row", f"{KEY} last"
-"""A row's place in the table, and a random number: rows alike but for pseudonyms are shuffled."""
+"""A row's place in the table; a random number, which shuffles rows that differ in pseudonyms."""
 
-_FEW = 10_000  # texts of a column that are sorted by their places, fetched for that
-_FIRST = 10_000
-_NUMBER = 8
-_PACKED = 8  # so many times smaller Parquet is than text at best: none is refused that would fit
-
-
-def _mean_length(table: StoredTable, columns: Sequence[str]) -> float:
-    """How many characters the first records have in some columns, on average."""
-    rows = table.expression.limit(_FIRST)
-    kinds = {column: rows[column].type() for column in columns}
-    texts = [column for column, kind in kinds.items() if kind.is_string() or kind.is_binary()]
-    sums = {f"{OURS} {j}": rows[one].cast("string").length().sum() for j, one in enumerate(texts)}
-    found = table.opened.fetch(rows.aggregate(**sums, **{f"{OURS} n": rows.count()})).to_pylist()
-    *lengths, records = (number or 0 for number in found[0].values())
-    return sum(lengths) / max(records, 1) + _NUMBER * (len(columns) - len(texts))
+_FEW = 10_000  # up to this number, the texts of a column are fetched and sorted by rank
+_SAMPLE_RECORDS = 10_000
+_NUMBER_LENGTH = 8
+_COMPRESSION = 8  # Parquet is at best 8 times smaller than text: no release that fits is refused
 
 
-def _put_new(part: Path, path: Path) -> None:
-    """Give a file its final name, unless another one has got it meanwhile."""
+def _measure_mean_length(table: StoredTable, columns: Sequence[str]) -> float:
+    """The mean number of characters of the first records in some columns."""
+    rows = table.expression.limit(_SAMPLE_RECORDS)
+    kinds = {name: rows[name].type() for name in columns}
+    texts = [name for name, kind in kinds.items() if kind.is_string() or kind.is_binary()]
+    sums = {f"{OURS} {j}": rows[name].cast("string").length().sum() for j, name in enumerate(texts)}
+    totals = table.opened.fetch(rows.aggregate(**sums, **{f"{OURS} n": rows.count()})).to_pylist()
+    *lengths, records = (number or 0 for number in totals[0].values())
+    return sum(lengths) / max(records, 1) + _NUMBER_LENGTH * (len(columns) - len(texts))
+
+
+def _place_new_file(part: Path, path: Path) -> None:
+    """Give a file its final name, unless another file has it by now."""
     try:
         os.link(part, path)
     except OSError as error:  # it is there, or the disk has no links
@@ -335,18 +334,18 @@ def check_outside(target: Address, address: Address) -> None:
     path, table = target.path.resolve(), address.path.resolve()
     if path == table or path.is_relative_to(table):
         raise TableError(
-            f"{quoted(target.path, 200)} is the table itself, or within it: give another place."
+            f"{quoted(target.path, 200)} is the table itself, or inside it: give another place."
         )
 
 
 def part_of(path: Path) -> Path:
-    """What a release is called until it is complete."""
+    """The path of a release until it is complete."""
     return path.with_name(f".{uuid.uuid4().hex}.part")
 
 
 def remove(part: Path) -> None:
-    """Remove what an interrupted writer has left of a release, if anything."""
-    for _ in range(20):  # an engine that was told to stop may write on for a moment
+    """Remove the rest of an interrupted release."""
+    for _ in range(20):  # a cancelled engine may go on writing for a moment
         shutil.rmtree(part, ignore_errors=True)
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -356,7 +355,7 @@ def remove(part: Path) -> None:
 
 
 def kind_written(target: Address) -> str:
-    """What is written to an address: ``folder``, ``parquet``, ``csv``, ``tsv`` or ``duckdb``."""
+    """The kind of release for an address: ``folder``, ``parquet``, ``csv``, ``tsv``, ``duckdb``."""
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
     path = target.path
@@ -378,29 +377,29 @@ def kind_written(target: Address) -> str:
     return kind
 
 
-def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
+def _join_matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
     return rows.inner_join(known, [(key, f"{key}, known") for key in keys])
 
 
-def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
-    """The rows with a random label per distinct identifier."""
+def _add_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
+    """Add a random label per distinct identifier."""
     import ibis
 
-    person, secret = f"{name}, known", secrets.token_hex(32)
+    original, secret = f"{name}, known", secrets.token_hex(32)
     rows = rows.mutate(**{f"{name}, given": table.cleaned(rows, column)})
-    people = rows.select(**{person: rows[f"{name}, given"]}).distinct()
-    people = people.filter(people[person].notnull())
-    order = (ibis.literal(secret) + people[person].cast("string")).hexdigest("sha256")
+    people = rows.select(**{original: rows[f"{name}, given"]}).distinct()
+    people = people.filter(people[original].notnull())
+    order = (ibis.literal(secret) + people[original].cast("string")).hexdigest("sha256")
     number = ibis.row_number().over(order_by=order) + 1
     label = ibis.literal("P_") + number.cast("string")
-    people = people.select(**{person: people[person], name: label})
-    return rows.left_join(people, [(f"{name}, given", person)])
+    people = people.select(**{original: people[original], name: label})
+    return rows.left_join(people, [(f"{name}, given", original)])
 
 
-def _matched(
+def _match_nodes(
     column: str, tree: Hierarchy, texts: Sequence[str], records: np.ndarray
 ) -> tuple[Hierarchy, np.ndarray]:
-    """The tree, with a leaf for missing cells if there are any, and the node of every code."""
+    """The tree, with a leaf for missing cells if any, and the node of every code."""
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
     check_covered(column, present, tree)
     if records[0]:

@@ -1,4 +1,4 @@
-"""What is known of the columns of a stored table, and its groups, as an engine found them."""
+"""Queries of a stored table: the values of its columns and its groups, and their answers."""
 
 from __future__ import annotations
 
@@ -26,53 +26,50 @@ from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
 from kanon.stored_classes import PartWork, TupleNumbers
 
-OURS = "kanon:"  # what the names of columns begin with that exist within a query alone
+OURS = "kanon:"  # prefix of columns that exist only within a query
 
-EXCERPT = 200  # the most records that a preview is made of
+EXCERPT = 200  # the most records of a preview
 
 _COUNT = f"{OURS} records"
 
-_KEPT = 1 << 28
-"""So many bytes of groups are kept, so that a page that is drawn again asks for none."""
+_CACHE_BYTES = 1 << 28
+"""The most bytes of groups that are cached, so that redrawing a page needs no query."""
 
 Groups = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(eq=False)
 class StoredAnswers:
-    """What was asked about a table once; it goes along to another process."""
+    """Answers of earlier queries; they are passed on to other processes."""
 
-    # the numbers of ``records``, and of ``blank`` ones, which are none
-    sizes: dict[str, int] = field(default_factory=dict)
-
-    # the columns whose values were asked for
-    values: dict[str, Values] = field(default_factory=dict)
-    # the last groupings, by what they are of
+    sizes: dict[str, int] = field(default_factory=dict)  # ``records``, and ``blank`` rows
+    values: dict[str, Values] = field(default_factory=dict)  # by column
+    # by omitted records and columns: the latest groupings, and numbers
     groups: dict[Any, Groups] = field(default_factory=dict)
-    # numbers of incomplete records, how often values occur, and numbers of classes, by what they
-    # are of
     incomplete: dict[Any, int] = field(default_factory=dict)
     frequencies: dict[Any, Frequencies] = field(default_factory=dict)
     n_classes: dict[Any, int] = field(default_factory=dict)
 
-    def grouped(self, key: Any, make: Callable[[], Groups]) -> Groups:
-        """A grouping that is known, or made now; the one asked for longest ago gives way."""
-        found = self.groups.pop(key, None) or make()
-        self.groups[key] = found
-        self._bound()
-        return found
+    def grouped(self, key: Any, compute: Callable[[], Groups]) -> Groups:
+        """A cached grouping, or a new one; the least recently used one is dropped."""
+        groups = self.groups.pop(key, None) or compute()
+        self.groups[key] = groups
+        self._limit_groups()
+        return groups
 
-    def _bound(self) -> None:
-        while len(self.groups) > 1 and sum(map(_size, self.groups.values())) > _KEPT:
+    def _limit_groups(self) -> None:
+        while (
+            len(self.groups) > 1 and sum(map(_measure_groups, self.groups.values())) > _CACHE_BYTES
+        ):
             del self.groups[next(iter(self.groups))]
 
     def learn(self, other: StoredAnswers) -> None:
         for name, known in vars(self).items():
             known.update(vars(other)[name])
-        self._bound()
+        self._limit_groups()
 
 
-def _size(groups: Groups) -> int:
+def _measure_groups(groups: Groups) -> int:
     return groups[0].nbytes + groups[1].nbytes
 
 
@@ -81,21 +78,21 @@ class TableConnection:
         self,
         rows: Any,
         markers: tuple[str, ...],
-        asked: StoredAnswers,
+        answers: StoredAnswers,
         check: Callable[[], None] = lambda: None,
         knows_nan: bool = True,
     ) -> None:
         self._knows_nan = knows_nan
         self.rows = rows
         self.markers = markers
-        self.asked = asked
+        self.asked = answers
         self._check = check
         self._classes: dict[Any, Any] = {}
-        self._asking = threading.RLock()  # a page that is drawn again asks from another thread
+        self._lock = threading.RLock()  # redrawn pages query from another thread
 
     def fetch(self, wanted: Any) -> Any:
-        """Run an expression, one at a time; returns its few rows as an Arrow table."""
-        with self._asking:
+        """Run an expression, one at a time, and return its few rows as an Arrow table."""
+        with self._lock:
             self._check()
             return self.rows.fetch(wanted)
 
@@ -104,15 +101,15 @@ class TableConnection:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """The numbers of ``records``, and of rows without any value, which are ``blank``."""
+        """The numbers of ``records``, and of ``blank`` rows without any value."""
         known = self.asked.sizes
         if not known:
             rows = self.rows.expression
             first = self._is_blank(rows[rows.columns[0]])
             counts = self.fetch(rows.aggregate(n=rows.count(), first=first.sum())).to_pylist()[0]
             blank = 0
-            if counts["first"]:  # seldom: only then all columns are read
-                rows = rows.filter(self._are_blank(rows))
+            if counts["first"]:  # rarely: only then all columns are read
+                rows = rows.filter(self._has_blank_rows(rows))
                 blank = self.count(rows)
             known |= {"records": counts["n"] - blank, "blank": blank}
         return known
@@ -121,9 +118,9 @@ class TableConnection:
     def expression(self) -> Any:
         """The rows, without blank ones."""
         rows = self.rows.expression
-        return rows.filter(~self._are_blank(rows)) if self.sizes["blank"] else rows
+        return rows.filter(~self._has_blank_rows(rows)) if self.sizes["blank"] else rows
 
-    def _are_blank(self, rows: Any) -> Any:
+    def _has_blank_rows(self, rows: Any) -> Any:
         return reduce(and_, (self._is_blank(rows[column]) for column in rows.columns))
 
     def _is_blank(self, cells: Any) -> Any:
@@ -140,50 +137,50 @@ class TableConnection:
             check_columns(self.rows.expression.columns, [column])
             rows = self.expression
             grouped = rows.group_by(value=rows[column]).aggregate(records=rows.count())
-            most = settings().distinct_values
-            found = self.fetch(grouped.limit(most + 1))
-            if found.num_rows > most:
+            limit = settings().distinct_values
+            fetched = self.fetch(grouped.limit(limit + 1))
+            if fetched.num_rows > limit:
                 raise TableError(
                     exceeded(
                         "distinct_values",
                         f"Column {quoted(column)} has more distinct values than a hierarchy can "
-                        "hold (make it an identifier, or coarser before)",
+                        "hold (make it an identifier, or coarsen it in the table)",
                     )
                 )
-            known[column] = Values.read(column, found, self.markers)
+            known[column] = Values.read(column, fetched, self.markers)
         return known[column]
 
     def coded(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
-        listed, wanted, numbers = self._numbered(columns, leaving)
+        listed, wanted, numbers = self._number_tuples(columns, leaving)
         most = settings().classes
-        found = self.fetch(listed.limit(most + 1))
-        check_classes(found.num_rows)
-        # No record may be lost or counted twice, as by values that pass for others.
+        fetched = self.fetch(listed.limit(most + 1))
+        check_classes(fetched.num_rows)
+        # No record may be lost or counted twice, as with values that the engine confuses.
         expected = (self.values(columns[0]).records.sum(), None)
-        if not leaving and pc.sum(found[_COUNT]).as_py() not in expected:
+        if not leaving and pc.sum(fetched[_COUNT]).as_py() not in expected:
             raise TableError(
-                "The engine counts other numbers of records by several columns than by one: its "
-                "answers cannot be trusted for this table."
+                "The engine counts different numbers of records by several columns than by one: "
+                "its answers cannot be trusted for this table. Export the table as Parquet."
             )
-        tuples = columns_of(found, wanted)
-        counts = found[_COUNT].to_numpy().astype(np.int64)
-        del found
+        tuples = columns_of(fetched, wanted)
+        counts = fetched[_COUNT].to_numpy().astype(np.int64)
+        del fetched
         tuples, counts = sum_tuples(tuples, counts, tuples)
         return numbers.unpacked(tuples), counts
 
     def group_sizes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Frequencies:
-        listed, wanted, _ = self._numbered(columns, leaving)
+        listed, wanted, _ = self._number_tuples(columns, leaving)
         classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
         return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
 
     def classes(self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]) -> Any:
         key = (tuple(leaving), tuple(columns))
         if key not in self._classes:
-            listed, wanted, _ = self._numbered(columns, leaving)
+            listed, wanted, _ = self._number_tuples(columns, leaving)
             names = {f"key {place}": listed[name] for place, name in enumerate(wanted)}
             rows = listed.select(**names, records=listed[_COUNT].cast("int64"))
             if any(self.values(column).ambiguous for column in columns):
@@ -198,20 +195,20 @@ class TableConnection:
         self.drop(self._classes.pop((tuple(leaving), tuple(columns))))
 
     def keep(self, wanted: Any, progress: Progress = no_progress, text: str = "Counting") -> Any:
-        """What an expression yields, computed once and kept by the engine."""
-        with self._asking:
+        """The rows of an expression, computed once and kept by the engine."""
+        with self._lock:
             self._check()
             return self._workspace.keep(wanted, progress, text)
 
     def drop(self, kept: Any) -> None:
-        with self._asking:
+        with self._lock:
             self._workspace.drop(kept)
 
     def by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress,
     ) -> Any:  # fmt: skip
-        with self._asking:
+        with self._lock:
             text = "Merging classes in parts"
             return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
 
@@ -219,12 +216,12 @@ class TableConnection:
     def _workspace(self) -> Any:
         if self.rows.workspace is None:
             raise PlanError(
-                "The engine that has the table keeps no tables of its own, so a table of so many "
-                "classes cannot be released there; copy it to Parquet files first."
+                "The engine that holds the table cannot keep tables of its own, so it cannot "
+                "release a table with this many classes: copy it to Parquet files first."
             )
         return self.rows.workspace
 
-    def _numbered(
+    def _number_tuples(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> tuple[Any, list[str], TupleNumbers]:
         import ibis
@@ -237,10 +234,10 @@ class TableConnection:
         ).aggregate(**{_COUNT: rows.count()})
         numbers = TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
         for number in numbers.numbers:
-            for j, each in number.items():
+            for j, factor in number.items():
                 values = self.values(columns[j])
                 known, part = f"{OURS} known {j}", f"{OURS} part {j}"
-                codes = ibis.memtable(values.map_of(known, part, values.codes * each))
+                codes = ibis.memtable(values.map_of(known, part, values.codes * factor))
                 grouped = grouped.left_join(codes, [(f"{OURS} value {j}", known)])
         wanted = {
             f"{OURS} number {place}": reduce(
@@ -248,36 +245,36 @@ class TableConnection:
             )
             for place, number in enumerate(numbers.numbers)
         }
-        listed = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
-        return listed, [*wanted], numbers
+        selected = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
+        return selected, [*wanted], numbers
 
 
-def columns_of(found: Any, names: Sequence[str]) -> np.ndarray:
-    return np.stack([found[name].to_numpy() for name in names], axis=1)
+def columns_of(table: Any, names: Sequence[str]) -> np.ndarray:
+    return np.stack([table[name].to_numpy() for name in names], axis=1)
 
 
-def sizes_of(found: Any) -> Frequencies:
-    sizes, values = (found[name].to_numpy().astype(np.int64) for name in ("records", "values"))
+def sizes_of(table: Any) -> Frequencies:
+    sizes, values = (table[name].to_numpy().astype(np.int64) for name in ("records", "values"))
     order = np.argsort(sizes)
     return Frequencies(sizes[order], values[order])
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The distinct values of a column: as the engine holds them, as text, and as codes."""
+    """The distinct values of a column: of the engine, as text, and as codes."""
 
-    raw: Any  # what the engine holds
+    raw: Any  # the values of the engine
     texts: list[str]  # the distinct texts in alphabetical order
     codes: np.ndarray  # per raw value 0 if it is missing, else from 1 the position of its text
     records: np.ndarray  # per raw value its number of records
 
     @classmethod
-    def read(cls, column: str, found: Any, markers: Sequence[str]) -> Values:
-        raw = found["value"].combine_chunks()
+    def read(cls, column: str, fetched: Any, markers: Sequence[str]) -> Values:
+        raw = fetched["value"].combine_chunks()
         if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
             raise TableError(
-                f"Column {quoted(column)} holds moments with a time zone, which an engine tells "
-                "in a zone of its own: convert them to local times or days."
+                f"Column {quoted(column)} holds moments with a time zone, which an engine gives in "
+                "a time zone of its own: convert them to local times or days."
             )
         try:
             cells = typed_column(pa.chunked_array([raw]), column)
@@ -285,14 +282,15 @@ class Values:
             codes, texts = canonical_texts(cells)
         except (pa.ArrowException, ValueError, OverflowError):
             raise TableError(
-                f"Column {quoted(column)} holds values that have no text: convert it, or leave it "
-                "out."
+                f"Column {quoted(column)} holds values that cannot be written as text: convert it, "
+                "or leave it out."
             ) from None
         if len(pc.unique(raw)) < len(raw):
             raise TableError(
-                f"Column {quoted(column)} has values that its type takes for the same."
+                f"Column {quoted(column)} has different values that its type treats as equal: "
+                "convert it to text."
             )
-        return cls(raw, sorted(texts), alphabetical(texts)[codes], found["records"].to_numpy())
+        return cls(raw, sorted(texts), alphabetical(texts)[codes], fetched["records"].to_numpy())
 
     def map_of(self, known: str, name: str, of_value: np.ndarray) -> Any:
         filled = self.raw.is_valid()
@@ -325,13 +323,13 @@ class Values:
         """Whether cells of an expression are not this text, or not missing."""
         import ibis
 
-        gone = self.raw.filter(pa.array(self.codes == self.code(text))).drop_null().to_pylist()
-        stay = cells.notin(gone) if gone else ibis.literal(True)
+        removed = self.raw.filter(pa.array(self.codes == self.code(text))).drop_null().to_pylist()
+        stay = cells.notin(removed) if removed else ibis.literal(True)
         return cells.notnull() & stay if text is None else cells.isnull() | stay
 
 
 def positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where each wanted tuple stands among distinct tuples in canonical order; all occur there.
+    """The place of each wanted tuple among distinct tuples in canonical order.
 
     >>> positions(np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 1], [1, 0]])).tolist()
     [1, 0, 1]
@@ -342,7 +340,7 @@ def positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return group[len(tuples) :]
 
 
-def frame(found: Any, markers: Sequence[str]) -> pd.DataFrame:
-    """Few rows as pandas has them, cells with a marker missing."""
-    columns = {name: typed_column(found[name], name) for name in found.column_names}
+def frame(rows: Any, markers: Sequence[str]) -> pd.DataFrame:
+    """Rows as a pandas table, in which markers are missing cells."""
+    columns = {name: typed_column(rows[name], name) for name in rows.column_names}
     return mark_missing(pd.DataFrame(columns), markers)[0]

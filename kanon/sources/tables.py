@@ -1,4 +1,4 @@
-"""What the rest of kanon asks of a table, wherever its rows are."""
+"""The interfaces of tables and sources, wherever their rows are."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from kanon.sources.coarsening import Coarsening
 
 @dataclass(frozen=True, eq=False)
 class Excerpt:
-    """A few records before and after, for a preview.
+    """A few records before and after anonymisation, for a preview.
 
     Attributes
     ----------
     before, after
-        The records as they were and as they are released, row by row the same.
+        The original and the released records, in the same order.
     rise : numpy.ndarray, shape (rows, m)
-        How far each quasi-identifier rose, as a share of its height: 0 where the value is as it
-        was, 1 where a leaf rose to the root.
+        How far each quasi-identifier rose, as a share of its height: 0 for an unchanged value, 1
+        for a leaf that became the root.
     """
 
     before: pd.DataFrame
@@ -36,7 +36,7 @@ class Excerpt:
 
 
 class Source(Protocol):
-    """A table with its roles and hierarchies: counted once, released as often as is asked for."""
+    """A table with its roles and hierarchies: counted once, released any number of times."""
 
     classes: EquivalenceClasses
 
@@ -44,50 +44,47 @@ class Source(Protocol):
         """How often each value of any column occurs in each class."""
 
     @property
-    def table(self) -> Table:
-        """The records."""
+    def table(self) -> Table: ...
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
         """The identifiers that are replaced by random labels instead of dropped."""
 
     def passed_through(self) -> tuple[str, ...]:
-        """The columns that leave as they are, sensitive ones among them."""
+        """The columns that are released unchanged, including sensitive ones."""
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
-        """At most so many records of the release, or of one released class, before and after."""
+        """Some records of the release, or of one released class, before and after."""
 
 
 class Table(Protocol):
-    """The records of a table: what they say is asked for in numbers, never as a whole."""
+    """The records of a table, which are read as counts and small previews only."""
 
     in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+    def columns(self) -> tuple[str, ...]: ...
 
     @property
-    def n_records(self) -> int:
-        """n."""
+    def n_records(self) -> int: ...
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, for a preview."""
 
     def distinct(self) -> dict[str, DistinctCounts]:
-        """Per column how many distinct values it has."""
+        """The number of distinct values of each column."""
 
     def distinct_of(self, column: str) -> DistinctCounts:
-        """How many distinct values one column has."""
+        """The number of distinct values of one column."""
 
     def frequencies(self, column: str) -> Frequencies:
-        """How many values of a column have how many records; of any number of values."""
+        """How many values of a column have each number of records."""
 
     def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> Table:
-        """The same table, the texts of some columns read as of these kinds."""
+        """The same table, with the texts of some columns read as these kinds."""
 
     def incomplete(self, columns: Sequence[str]) -> int:
         """The number of records that lack a value in one of the columns."""
@@ -115,16 +112,16 @@ class Table(Protocol):
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        """The classes by some columns as they are; a missing cell counts as a value.
+        """The classes by unchanged columns; a missing cell counts as a value.
 
         Raises
         ------
         PlanError
-            Some records do not say whom they are about.
+            Some records lack their person.
         """
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
-        """How many classes by some columns have how many records; a missing cell is a value.
+        """How many classes by some columns have each number of records; missing is a value.
 
         Raises
         ------
@@ -135,8 +132,7 @@ class Table(Protocol):
         """
 
     def without_suppressed(self) -> tuple[Table, int]:
-        """A release without its blanked rows of suppressed records, and how many those were.
+        """A release without the blanked rows of suppressed records, and their number.
 
-        They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they
-        stand they would form a class, which they are not.
+        A column ``suppressed`` of 0 and 1 marks them. They do not form a class.
         """

@@ -1,4 +1,4 @@
-"""How a CSV or TSV is written: so that a release looks to other programs as its table did."""
+"""How a CSV or TSV is written: a release has the form of its table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TextForm:
             encoding = "utf-8-sig"
         try:
             start = content[:_LONGEST_HEADER].decode(encoding, "ignore")
-        except UnicodeError:  # a codec that knows nothing but all or nothing
+        except UnicodeError:  # a codec that cannot ignore a cut end
             start = ""
         first, end, _ = start.partition("\n")
         return cls(separator, encoding, "\r\n" if end and first.endswith("\r") else "\n")
@@ -43,11 +43,11 @@ class TextForm:
             return text.encode(self.encoding)
         except UnicodeError:
             raise TableError(
-                f"{self.encoding.upper()} lacks characters that the table has: write it as UTF-8."
+                f"{self.encoding.upper()} lacks characters of the table: write it as UTF-8."
             ) from None
 
     def holding(self, text: str) -> TextForm:
-        """The same form; in UTF-8 if the encoding lacks a character of a text.
+        """The same form, but in UTF-8 if its encoding lacks a character of a text.
 
         >>> TextForm(";", "latin-1").holding("≥ 5")
         TextForm(separator=';', encoding='utf-8', line_end='\\n')
@@ -62,16 +62,16 @@ class TextForm:
 PLAIN = TextForm()  # what any program reads: UTF-8 with commas and LF
 
 FOR_EXCEL = TextForm(";", "utf-8-sig", "\r\n")
-"""What Excel opens by a double click where the decimal mark is a comma."""
+"""The form that Excel opens by a double click where the decimal mark is a comma."""
 
 FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}  # the forms that are not a table's own, by name
 
 
 def misread_bare(content: bytes, separator: str = ",") -> bool:
-    """Whether a CSV with quotes only where the csv module puts them would not be read as it is.
+    """Whether a CSV with the csv module's minimal quotes would be misread.
 
-    It leaves some bytes bare that a reader would take for a line's end, for padding, or for the
-    mark of the encoding.
+    It leaves some bytes unquoted that a reader would take for a line end, padding or a byte order
+    mark.
 
     >>> misread_bare(b"a,b\\r"), misread_bare(b"a,b\\n")
     (True, False)
@@ -84,14 +84,14 @@ def text_bytes(table: pd.DataFrame, form: TextForm, neutral: bool) -> bytes:
     check_separator(form.separator)
     table = neutralised(table) if neutral else table
 
-    def written(quoting: Any, line_end: str = "\n") -> str:
+    def write_csv(quoting: Any, line_end: str = "\n") -> str:
         return table.to_csv(
             sep=form.separator, index=False, lineterminator=line_end, quoting=quoting
         )
 
     quoting: Any = csv.QUOTE_ALL if neutral else csv.QUOTE_MINIMAL
-    content = written(quoting)
+    content = write_csv(quoting)
     if not neutral and misread_bare(content.encode(), form.separator):
         quoting = csv.QUOTE_ALL
-        content = written(quoting)
-    return form.encoded(content if form.line_end == "\n" else written(quoting, form.line_end))
+        content = write_csv(quoting)
+    return form.encoded(content if form.line_end == "\n" else write_csv(quoting, form.line_end))

@@ -37,7 +37,7 @@ from kanon.sources.sheet_rows import (
 )
 from kanon.sources.sheets import checked_book, exact_cells
 
-# By what is in a column of a sheet: its type without missing cells, and with some.
+# By the cells of a sheet's column: its type without missing cells, and with some.
 _SHEET_TYPES = {
     "integer": ("int64", "Int64"),
     "floating": ("float64", "float64"),
@@ -58,7 +58,7 @@ def read_arrow(
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError):
-        raise _damaged(name, title) from None
+        raise _build_damage_error(name, title) from None
     names = column_names(content.column_names, name)
     if not names:
         raise TableError(f"{quoted(name)} has no columns.")
@@ -76,42 +76,42 @@ def read_parquet(data: bytes, name: str, *_: object) -> FileContent:
     Traceback (most recent call last):
     kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
     """
-    return read_arrow(data, name, "Parquet", _parquet)
+    return read_arrow(data, name, "Parquet", _read_parquet_table)
 
 
 def read_feather(data: bytes, name: str, *_: object) -> FileContent:
     """Read a Feather file, or a stream of Arrow records."""
-    return read_arrow(data, name, "Feather", _arrow)
+    return read_arrow(data, name, "Feather", _read_arrow_table)
 
 
-def _parquet(data: bytes, name: str) -> Any:
-    """The table in a Parquet file, whose size is known before anything is unpacked."""
+def _read_parquet_table(data: bytes, name: str) -> Any:
+    """The table in a Parquet file; its size is checked before anything is unpacked."""
     file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
-    about, schema = file.metadata, file.schema_arrow
+    metadata, schema = file.metadata, file.schema_arrow
     if footer_length(data) > LONGEST_FOOTER:
         raise TableError(
-            f"{quoted(name)} has very many columns in very many groups of rows: write it with "
-            "larger groups of rows."
+            f"{quoted(name)} has too many columns and groups of rows: write it with larger groups "
+            "of rows."
         )
-    groups = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-    rows = max(about.num_rows, sum(groups))
+    groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    rows = max(metadata.num_rows, sum(groups))
     check_size(name, rows, len(schema))
     for field in schema:
         _check_single(field.type, field.name)
-    unpacked, reach = parquet_size(data)
+    unpacked, repeated = parquet_size(data)
     check_unpacked(name, unpacked)
     most = bytes_of("unpacked_megabytes")
-    if unpacked + rows * reach <= most:
+    if unpacked + rows * repeated <= most:
         return file.read()
-    batches, size = [], 0  # a value that stands there once may be meant by every row
-    for batch in file.iter_batches(batch_size=max(1, min(1 << 16, most // reach))):
+    batches, size = [], 0  # one stored value may stand for every row
+    for batch in file.iter_batches(batch_size=max(1, min(1 << 16, most // repeated))):
         batches.append(batch)
         size += batch.nbytes
         check_unpacked(name, size)
     return pa.Table.from_batches(batches, schema)
 
 
-def _arrow(data: bytes, name: str) -> Any:
+def _read_arrow_table(data: bytes, name: str) -> Any:
     if data.startswith(b"FEA1"):  # never compressed
         return pyarrow.feather.read_table(pa.BufferReader(data))
     is_file = data.startswith(b"ARROW1")
@@ -128,10 +128,9 @@ def _arrow(data: bytes, name: str) -> Any:
 def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     """Read a sheet of an XLSX file, by default the largest that is not hidden.
 
-    Its header is the first row that is filled; what covers no more than half of the columns is
-    taken for a title and left out, if a row of texts that covers more follows. A second row of
-    names is joined with it, one of units left out. Numbers with a format of codes, such as 00000,
-    are read as they are shown.
+    Its header is the first filled row. A row over at most half of the columns is taken for a title
+    and left out if a wider row of texts follows. A second row of names is joined with the header;
+    a row of units is left out. Numbers with a format of codes, such as 00000, are read as shown.
 
     >>> read_sheet(b"a,b", "t.xlsx", ReadSettings())
     Traceback (most recent call last):
@@ -143,27 +142,27 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = map(book.get_sheet_by_name, book.sheet_names)
         sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
-        chosen = _chosen_sheet(book, sizes, name) if wanted is None else wanted
+        sheet_name = _choose_sheet(book, sizes, name) if wanted is None else wanted
         rows = (
-            book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
-            if chosen in sizes
+            book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
+            if sheet_name in sizes
             else []
         )
-        exact = exact_cells(content, chosen) if rows else {}
+        exact = exact_cells(content, sheet_name) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
-        raise _damaged(name, "XLSX") from None
-    coded = _put_exact(rows, exact)
+        raise _build_damage_error(name, "XLSX") from None
+    coded = _put_cells(rows, exact)
     while rows and not is_filled(rows[-1]):
         rows.pop()
     if not rows:
         raise TableError(
-            f"{quoted(name)} has nothing on a sheet {quoted(chosen)}; choose "
+            f"{quoted(name)} has no filled sheet {quoted(sheet_name)}; choose "
             f"{listing(sizes, most=12)}."
         )
-    found = []
+    remarks = []
     if len(sizes) > 1:
         how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
-        found.append(f"Sheet {quoted(chosen)} was read, {how}.")
+        remarks.append(f"Sheet {quoted(sheet_name)} was read, {how}.")
     top = find_header(rows)
     below = rows[top:]
     records = [row for row in below if is_filled(row)]
@@ -171,11 +170,11 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     width = max(map(width_of, records))  # further columns may be formatted
     left = min(map(margin_of, records))
     top_row, *records = (row[left:width] for row in records)
-    cells, about = [canonical_text(cell) for cell in top_row], ""
+    cells, remark = [canonical_text(cell) for cell in top_row], ""
     above = rows[top - 1] if top else []
     if header is not False and records and has_second_header(top_row, records[0], records[1:]):
         cells, both = names_of_two_rows(top_row, records.pop(0))
-        about = (
+        remark = (
             f"Rows {thin(top + 1)} and {thin(top + 2)} hold the names of the columns."
             if both
             else "The row below the names was left out: it has texts, such as units, where all "
@@ -183,31 +182,31 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         )
     elif is_filled(above) and len({*cells}) < len(cells):
         cells, _ = names_of_two_rows(above[left:width], top_row)
-        about = f"Rows {thin(top)} and {thin(top + 1)} hold the names of the columns."
-    if top and not about.startswith("Rows"):
-        rest = "; what stands above it was left out" if any(map(is_filled, rows[:top])) else ""
-        found.append(f"Row {thin(top + 1)} holds the names of the columns{rest}.")
-    found += [about] if about else []
+        remark = f"Rows {thin(top)} and {thin(top + 1)} hold the names of the columns."
+    if top and not remark.startswith("Rows"):
+        rest = "; the rows above it were left out" if any(map(is_filled, rows[:top])) else ""
+        remarks.append(f"Row {thin(top + 1)} holds the names of the columns{rest}.")
+    remarks += [remark] if remark else []
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
-        found.append(f"{thin(skipped)} empty {rows_were} skipped.")
+        remarks.append(f"{thin(skipped)} empty {rows_were} skipped.")
     records = without_footer(records, settings.footer, name)
     check_size(name, len(records), width - left)
     texts = [list(map(canonical_text, row)) for row in records[:SAMPLE]]
     first = read_first_line([cells, *texts], name, header)
-    found += first.remarks
+    remarks += first.remarks
     records = [top_row, *records] if first.is_record else records
-    if shown := [first.names[place - left] for place in coded if left <= place < width]:
-        found.append(f"Read as the sheet shows them, not as numbers: {listing(shown)}.")
+    if coded_names := [first.names[place - left] for place in coded if left <= place < width]:
+        remarks.append(f"Read as the sheet shows them, not as numbers: {listing(coded_names)}.")
     table = pd.DataFrame(
-        {n: _cells([row[i] for row in records]) for i, n in enumerate(first.names)}
+        {n: _build_sheet_column([row[i] for row in records]) for i, n in enumerate(first.names)}
     )
-    sheet = chosen if len(sizes) > 1 else None
-    return FileContent(table, found, sheet=sheet, sheets=sizes)
+    sheet = sheet_name if len(sizes) > 1 else None
+    return FileContent(table, remarks, sheet=sheet, sheets=sizes)
 
 
-def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str | int]]) -> set[int]:
-    """Put cells into rows; returns the columns in which they are texts."""
+def _put_cells(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str | int]]) -> set[int]:
+    """Put cells into rows and return the columns that get texts."""
     for column, cells in exact.items():
         for row, cell in cells.items():
             if row < len(rows) and column < len(rows[row]):
@@ -219,24 +218,24 @@ def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str |
     }
 
 
-def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:
+def _choose_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:
     """The largest sheet, the first of several; a hidden one only where there is no other."""
     if not sizes:
         raise TableError(
-            f"{quoted(name)} has nothing on any sheet: a header and at least one record are needed."
+            f"{quoted(name)} has nothing on any sheet: it needs a header and at least one record."
         )
-    seen = {one.name for one in book.sheets_metadata if one.visible is SheetVisibleEnum.Visible}
-    return max(sizes, key=lambda one: (one in seen, math.prod(sizes[one])))
+    visible = {s.name for s in book.sheets_metadata if s.visible is SheetVisibleEnum.Visible}
+    return max(sizes, key=lambda sheet: (sheet in visible, math.prod(sizes[sheet])))
 
 
-def _damaged(name: str, kind: str) -> TableError:
+def _build_damage_error(name: str, kind: str) -> TableError:
     return TableError(
         f"{quoted(name)} cannot be read as {kind}: it is damaged, locked or another kind of file."
     )
 
 
 def typed_column(column: Any, name: str) -> pd.Series:
-    """A column of an Arrow table with its type; whole numbers stay whole beside missing ones."""
+    """A column of an Arrow table with its type; whole numbers stay whole beside missing cells."""
     kinds = pa.types
     if kinds.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -254,17 +253,18 @@ def typed_column(column: Any, name: str) -> pd.Series:
             return pd.Series(dtype.__from_arrow__(whole))
         if column.null_count and kinds.is_boolean(column.type):
             return pd.Series(pd.BooleanDtype().__from_arrow__(column))
-        found = column.to_pandas()
+        series = column.to_pandas()
     except MemoryError:
         raise
     except (pa.ArrowException, ValueError, OverflowError):
         if kinds.is_date(column.type):
             raise far_days(name) from None
         raise TableError(
-            f"Column {quoted(name)} holds values that are not text, numbers, dates or yes/no."
+            f"Column {quoted(name)} holds values other than text, numbers, dates or yes/no: "
+            "convert it."
         ) from None
-    check_days(found, name)
-    return found
+    check_days(series, name)
+    return series
 
 
 def _check_single(kind: Any, name: str) -> None:
@@ -274,12 +274,12 @@ def _check_single(kind: Any, name: str) -> None:
         )
 
 
-def _cells(cells: Sequence[Any]) -> pd.Series:
-    """A column of a sheet, which stores every number as a float and a blank as ''."""
-    values = [None if cell == "" else _whole(cell) for cell in cells]
+def _build_sheet_column(cells: Sequence[Any]) -> pd.Series:
+    """A column from cells of a sheet, where every number is a float and a blank is ''."""
+    values = [None if cell == "" else _convert_whole_number(cell) for cell in cells]
     kind = pd.api.types.infer_dtype(values, skipna=True)
     if any(isinstance(value, int) and abs(value) >= 2**53 for value in values):
-        kind = "string"  # beside a float, or beyond 64 bits, different ones would be one
+        kind = "string"  # as floats, or beyond 64 bits, different numbers would become equal
         values = [None if value is None else canonical_text(value) for value in values]
     if kind in _SHEET_TYPES:
         return pd.Series(values, dtype=_SHEET_TYPES[kind][None in values])
@@ -289,7 +289,7 @@ def _cells(cells: Sequence[Any]) -> pd.Series:
     return column
 
 
-def _whole(cell: Any) -> Any:
+def _convert_whole_number(cell: Any) -> Any:
     # Beyond 2**53 a float does not say which whole number it stands for.
     exact = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
     return int(cell) if exact else cell

@@ -1,4 +1,4 @@
-"""A table written so that reading it again gives the same cells.
+"""Write a table so that reading it again gives the same cells.
 
 >>> table_bytes(pd.DataFrame({"zip": ["007", None], "note": ["a,b", "c"]}), "csv")
 b'zip,note\\n007,"a,b"\\n,c\\n'
@@ -19,9 +19,9 @@ from kanon.sources.text_form import PLAIN, TextForm
 
 
 def write_whole(content: bytes, path: Path) -> None:
-    """Write a file that appears complete or not at all; one that stood there is replaced.
+    """Write a file completely or not at all, in place of an existing one.
 
-    The new file may be read and written by whom the old one allowed it, never by more.
+    The new file keeps the permissions of the old one.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def write_whole(content: bytes, path: Path) -> None:
     """
     check_replaceable(path)
     check_room(path, len(content))
-    # In the same folder, so that the last step cannot stop halfway.
+    # In the same folder, so that the last step is atomic.
     beside = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         try:
@@ -48,7 +48,7 @@ def write_whole(content: bytes, path: Path) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Check that what stands at a path, if anything, is a file that another one may replace.
+    """Check that a file at a path, if there is one, may be replaced.
 
     Raises
     ------
@@ -56,28 +56,22 @@ def check_replaceable(path: Path) -> None:
         It is a pipe or a device, or it is write-protected.
     """
     try:
-        found = path.stat().st_mode
-    except (OSError, ValueError):  # nothing is there, or writing will say what is wrong
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there, or writing will report the error
         return
-    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise TableError(
             f"{quoted(path, 200)} is a pipe or a device, not a file: give another name."
         )
-    # Who runs kanon as root may write to all files, and has protected this one all the same.
-    if not found & stat.S_IWUSR or not os.access(path, os.W_OK):
+    # As root, kanon could write to all files; a protected one is still refused.
+    if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise TableError(
             f"{quoted(path, 200)} is write-protected: give another name, or allow writing to it."
         )
 
 
 def keep_mode(part: Path, path: Path) -> None:
-    """Let the same people read and write a file as the one that it will replace, if there is one.
-
-    Raises
-    ------
-    OSError
-        The rights cannot be set.
-    """
+    """Give a file the permissions of the one that it will replace, if there is one."""
     if path.is_file():
         part.chmod(path.stat().st_mode & 0o777)
 
@@ -109,14 +103,14 @@ def table_bytes(
 
 
 def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
-    """Why a table cannot be written as a kind, in a sentence; None if it can.
+    """A sentence that says why a table cannot be written as a kind; None if it can.
 
     Parameters
     ----------
     kind
         One of :data:`kanon.sources.formats.FORMATS`; only XLSX has limits.
     make
-        Makes the table, if it has to be looked at.
+        Makes the table, if it is needed.
 
     >>> why_not("csv", lambda: pd.DataFrame()) is None
     True

@@ -355,7 +355,7 @@ def test_a_table_that_a_database_has_is_no_new_one(kanon, folder, monkeypatch):
         connection.execute("CREATE TABLE one AS SELECT 1 AS a")
     monkeypatch.setattr("kanon.cli.run.run", None)  # nothing is computed
     call = (*RUN[:-1], "data.duckdb#one", *DUCKDB)
-    check_failure(kanon(*call), 2, ["'data.duckdb' has a table 'one' already"])
+    check_failure(kanon(*call), 2, ["'data.duckdb' already has a table 'one'"])
 
 
 NUL = "a\0b"

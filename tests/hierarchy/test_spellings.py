@@ -282,7 +282,7 @@ def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf)
     tree = groups([{"here": [leaf, "x"]}, {"*": ["here", "y"]}])
     with pytest.raises(CoverageError) as caught:
         check_covered("n", {value: 2, "x": 1}, tree)
-    assert "looks the same, with other signs (Unicode form, blanks)" in str(caught.value)
+    assert "spelled with other characters (Unicode form, blanks)" in str(caught.value)
     assert find_look_alikes(tree, [value, "z"]) == {value: leaf}
     made = with_look_alikes(tree, {value: leaf}, {value, "x"})
     check_covered("n", {value: 2, "x": 1}, made)
@@ -293,7 +293,7 @@ def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf)
 
 
 def test_what_looks_otherwise_is_lacking_as_before():
-    with pytest.raises(CoverageError, match="add what is missing to it"):
+    with pytest.raises(CoverageError, match="add them to it"):
         check_covered("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
 
 

@@ -251,7 +251,7 @@ def test_a_population_that_is_the_table_adds_no_doubt(animals):
 
 def test_a_population_without_a_column_or_rows_is_refused(animals):
     table, _ = animals
-    with pytest.raises(TableError, match="lacks 'race'; it needs every quasi-identifier"):
+    with pytest.raises(TableError, match="lacks 'race': it needs a column of the same name"):
         population_of(table, pd.DataFrame({"gender": ["F"]}))
     with pytest.raises(TableError, match="no records"):
         population_of(table, pd.DataFrame({"gender": [], "race": []}))

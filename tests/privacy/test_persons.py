@@ -352,8 +352,8 @@ def test_a_column_that_the_table_lacks_and_records_of_nobody():
     with pytest.raises(PlanError) as refused:
         run(plan(), lacking)
     assert str(refused.value) == (
-        "1 record without a value in 'patient', which says which records are of one person: fill "
-        "them in, or leave those records out of the table."
+        "1 record without a value in 'patient', the column that identifies the person: fill "
+        "it in, or leave those records out of the table."
     )
     gone = lacking.assign(town=[None, *FIVE_OF_ONE["town"][1:]])
     drops = plan(read={"missing": "drop-records"})
@@ -376,7 +376,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     with pytest.raises(PlanError, match="combine plans without the key person"):
         combine([Release.of(done)], FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
-    with pytest.raises(PlanError, match="for a table in memory alone; add --engine memory"):
+    with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
     with pytest.raises(ReleaseError, match="does not say which records are of one person"):
         check_release(done.released(), plan())

@@ -75,7 +75,7 @@ def test_the_nine_columns_come_in_order(server, capfd):
     assert dict(file.missing) == {"workclass": 1, "occupation": 1}
     assert (file.name, file.kind) == ("adult.data", "csv")
     assert file.settings.missing_markers == ("?",)
-    assert file.found[0] == "Fetched from the UCI Machine Learning Repository."
+    assert file.found[0] == "Downloaded from the UCI Machine Learning Repository."
     assert capfd.readouterr() == ("", "")
 
 
@@ -91,13 +91,13 @@ def test_the_environment_names_the_place_but_not_the_hash(server, monkeypatch):
 
 
 def test_a_missing_page(server):
-    with pytest.raises(TableError, match=r"status 404; adult\.data can be uploaded instead\.$"):
+    with pytest.raises(TableError, match=r"status 404; upload adult\.data instead\.$"):
         opening.fetch_adult(f"{server[0]}/gone", HASH)
 
 
 def test_a_slow_server(server, monkeypatch):
     monkeypatch.setattr(opening, "_SECONDS", 0.2)
-    with pytest.raises(TableError, match=r"did not answer within 0.2 seconds; adult\.data can"):
+    with pytest.raises(TableError, match=r"did not answer within 0.2 seconds; upload adult"):
         opening.fetch_adult(f"{server[0]}/slow", HASH)
 
 
@@ -107,7 +107,7 @@ def test_nobody_there(monkeypatch, address):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(TableError, match=r"cannot be reached; adult\.data can be uploaded"):
+    with pytest.raises(TableError, match=r"cannot be reached; upload adult\.data instead"):
         opening.fetch_adult(address.format(port=port), HASH)
 
 

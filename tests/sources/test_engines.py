@@ -215,7 +215,7 @@ def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engin
 
 def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):
     done = run(plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), stored(TEXTS, "other"))
-    with pytest.raises(TableError, match=r"cannot make labels for identifiers"):
+    with pytest.raises(TableError, match=r"cannot make pseudonyms"):
         done.write(Address(str(tmp_path / "released")))
     assert list(tmp_path.iterdir()) == []
 
@@ -319,7 +319,7 @@ def test_a_lost_connection_and_what_is_gone_meanwhile_are_said(tmp_path):
         table.counted("age")
     table = open_stored(Address(str(path)))
     path.unlink()
-    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is not there any more)"):
+    with pytest.raises(TableError, match=r"people.parquet' (does not exist|is no longer there)"):
         table.counted("age")
 
 
@@ -350,7 +350,7 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
         ("data.duckdb", "has several tables; name one after a '#': it has 'others', 'people'"),
         ("empty", "holds no Parquet file"),
         ("broken.parquet", "cannot be read as Parquet"),
-        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' are not opened"),
+        ("nowhere://host/base#people", "URLs that begin with 'nowhere://' cannot be opened"),
         ("sqlite:///data.sqlite#people", "give the path of a file"),
         ("file:///etc/passwd", "give the path of a file"),
         ("postgres://ana:secret@localhost:1/base#people", "'postgres://localhost:1/base#people'"),
@@ -380,8 +380,8 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
 
 
 # --- names that come twice ------------------------------------------------------------------
-TWICE = "has more than one column called 'name': names must differ|cell 1 stands in it twice"
-CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ by upper and lower case alone"
+TWICE = "has more than one column called 'name': names must differ|cell 1 occurs in it twice"
+CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ only by upper and lower case"
 NAMELESS = "Column 2 of '[a-z0-9.]+' has no name"
 HEADERS = {
     "twice": (["name", "age", "name"], TWICE),
@@ -505,7 +505,7 @@ def test_paths_outside_the_folder_are_refused(tmp_path):
     rules = {"KANON_TABLES": str(tmp_path / "in")}
     check_address(Address(str(tmp_path / "in" / "people.csv")), rules)
     for path in ("out.csv", "in/../out.csv", "in/link.csv"):
-        with pytest.raises(TableError, match="is not allowed: tables have to be in the folder"):
+        with pytest.raises(TableError, match="is not allowed: tables must be in the folder"):
             check_address(Address(str(tmp_path / path)), rules)
     with pytest.raises(TableError, match="Connections to databases are switched off"):
         check_address(Address("postgres://host/data#people"), rules)
@@ -733,7 +733,7 @@ def test_a_locked_sqlite_file_says_what_to_do(tmp_path, monkeypatch):
     connection.execute("BEGIN EXCLUSIVE")
     impatient = functools.partial(sqlite3.connect, timeout=0.1)  # instead of five seconds
     monkeypatch.setattr("sqlite3.connect", impatient)
-    with pytest.raises(TableError, match=r"is locked by another program, .* try again"):
+    with pytest.raises(TableError, match=r"Another program .* has locked it: .* try again"):
         open_stored(Address(str(path), "t")).classes_of(["age"])
     connection.execute("ROLLBACK")
     assert open_stored(Address(str(path), "t")).classes_of(["age"]).min_k == 2
@@ -754,7 +754,7 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
 
 
 BY_DUCKDB = DUCKDB_ERRORS, functools.partial(duckdb_sentence, Address(__file__))
-BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._said, "t")
+BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._explain_error, "t")
 
 
 @pytest.mark.parametrize(
@@ -766,9 +766,9 @@ BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._said, "t")
         (BY_DUCKDB, duckdb.IOException("Error: Failed to deserialize: x"), "export the table"),
         (BY_OTHERS, MemoryError(), "export the table as Parquet"),
         (BY_OTHERS, sqlite3.OperationalError("out of memory"), "export the table as Parquet"),
-        (BY_OTHERS, sqlite3.OperationalError("table is locked: t"), "locked by another program"),
-        (BY_OTHERS, sqlite3.OperationalError("Lock wait timeout"), "locked by another program"),
-        (BY_OTHERS, sqlite3.OperationalError("deadlock detected"), "locked by another program"),
+        (BY_OTHERS, sqlite3.OperationalError("table is locked: t"), "Another program is writing"),
+        (BY_OTHERS, sqlite3.OperationalError("Lock wait timeout"), "Another program is writing"),
+        (BY_OTHERS, sqlite3.OperationalError("deadlock detected"), "Another program is writing"),
     ],
 )
 def test_what_an_engine_lacks_is_said_with_what_to_do(told, error, part):

@@ -268,5 +268,5 @@ def test_a_record_of_fewer_cells_is_refused(below):
 
 
 def test_no_record_may_be_left():
-    with pytest.raises(TableError, match="2 rows below its header, and 2 at the end"):
+    with pytest.raises(TableError, match="2 rows below its header, but 2 at the end"):
         read_table(b"a,b\n1,2\n3,4\n", "t.csv", ReadSettings(footer=2))

@@ -61,9 +61,7 @@ def test_the_animals(animals):
 def test_a_table_of_one_record_is_refused_without_naming_a_k_that_nobody_chose():
     with pytest.raises(PlanError) as refused:
         singling_out(MemoryTable(pd.DataFrame({"age": [1]})))
-    assert str(refused.value) == (
-        "Nobody is singled out from a table of 1 record; it takes at least 2."
-    )
+    assert str(refused.value) == ("A table of 1 record singles nobody out; it needs at least 2.")
 
 
 def test_groups_of_fewer_than_k_count_too(animals):
@@ -107,7 +105,7 @@ def test_who_has_several_records_alike_is_found():
         "A person is singled out if no other one of the 4 persons shares the values of one of the "
         "person's records."
     )
-    with pytest.raises(PlanError, match="at most the number of persons, 4"):
+    with pytest.raises(PlanError, match="from 2 to the number of persons, 4"):
         found_in(frame, **asked, k=5, person="who")
     with pytest.raises(PlanError, match="table of 1 person"):
         found_in(frame.head(2), **asked, person="who")
@@ -129,7 +127,7 @@ def test_what_is_too_much_is_left_out_by_whole_sizes():
     found = found_in(frame, share=1, size=4, most=9)
     assert (found.size, found.asked, found.complete, found.sets) == (1, 4, False, ())
     assert found.together == 16
-    assert "Larger sets were asked for, up to 4 columns, and not looked at" in " ".join(found.said)
+    assert "Larger sets, up to 4 columns, were not examined" in " ".join(found.said)
     assert found_in(frame, share=1, size=4, most=0).size == 1, "single columns are always counted"
     assert found_in(frame, share=1, size=4, most=10).size == 2
     whole = found_in(frame, share=1, size=4, most=15)
@@ -343,8 +341,8 @@ def test_the_command_says_what_was_found(capsys):
     for line in (
         "  'gender', 'disease': 4 records, 50.0 %",
         "  'disease': 4 records, 50.0 %, in 2 sets",
-        "Quasi-identifiers by this: 'gender', 'race', 'disease'.",
-        "Every record is singled out by one column alone, as by a name: 'name'.",
+        "Suggested quasi-identifiers: 'gender', 'race', 'disease'.",
+        "One column alone singles out every record, like a name: 'name'.",
     ):
         assert line in lines
 

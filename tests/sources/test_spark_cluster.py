@@ -121,7 +121,9 @@ def test_too_little_memory_is_said_and_the_session_goes_on(table, kept, work, se
 
 
 def test_what_work_raises_is_in_no_log(cluster, table, kept):
-    with pytest.raises(TableError, match=r"^The engine could not go on with 'people.parquet' \("):
+    with pytest.raises(
+        TableError, match=r"^The engine could not continue with 'people.parquet' \("
+    ):
         table.rows.workspace.by_part(kept, "part", table.sizes, failing, SUMS, no_progress, "Work")
     logs = list(cluster.folder.glob("work-*/*/*/std*"))
     assert logs and not [log for log in logs if "what is" in log.read_text("utf-8")]
@@ -152,7 +154,7 @@ def test_what_is_cancelled_ends_in_the_executors(table, kept, tmp_path):
             "import sys, types\n__version__, __path__ = '0.1', []\n"
             "for name in ('sources', 'sources.engines', 'sources.engines.spark_task'):\n"
             "    sys.modules['kanon.' + name] = types.ModuleType('kanon.' + name)\n",
-            r"has kanon '0\.1', and here it is",
+            r"has kanon '0\.1', but this computer has",
         ),
     ],
     ids=["none", "another version"],
@@ -161,7 +163,7 @@ def test_executors_with_another_kanon_are_told(table, tmp_path, monkeypatch, con
     (tmp_path / "kanon").mkdir()
     (tmp_path / "kanon" / "__init__.py").write_text(content, "utf-8")
     workspace = table.rows.workspace
-    monkeypatch.setattr(workspace._cluster, "_checked", False)
+    monkeypatch.setattr(workspace._cluster, "_has_checked_executors", False)
     monkeypatch.setitem(table.context.environment, "PYTHONPATH", str(tmp_path))
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
     with pytest.raises(TableError, match=sentence):
@@ -175,7 +177,7 @@ def test_a_cluster_without_workers_is_told(cluster, table, monkeypatch):
     monkeypatch.setattr(workspace._cluster, "patience", 2.0)
     while cluster.workers:
         cluster.kill_worker()
-    with pytest.raises(TableError, match=r"has given no executor for 2 seconds: start workers"):
+    with pytest.raises(TableError, match=r"has provided no executor for 2 seconds: start workers"):
         workspace.keep(table.rows.expression, no_progress, "Keeping")
     monkeypatch.undo()
     for _ in range(2):

@@ -128,7 +128,7 @@ def test_what_work_raises_holds_no_cells(work, kind):
 @pytest.mark.parametrize(
     ("work", "kind", "sentence"),
     [
-        (failing, TableError, r"^The engine could not go on with 'people.parquet' \(\w+\)\.$"),
+        (failing, TableError, r"^The engine could not continue with 'people.parquet' \(\w+\)\.$"),
         (refusing, Unsatisfiable, r"^The values \(value withheld\) are too few\.$"),
         (ending, TableError, r"lost too often.*spark\.executor\.memory"),
     ],
@@ -240,11 +240,11 @@ def test_without_java_spark_says_where_it_looked(masters, tmp_path, monkeypatch)
     monkeypatch.setattr(masters.SparkContext, "_gateway", None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(TableError, match=r"needs Java 17 .*JAVA_HOME is '.*nowhere'"):
-        masters._launch(masters.SparkConf(loadDefaults=False))
+        masters._launch_java(masters.SparkConf(loadDefaults=False))
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TableError, match=r"needs Java 17 .*JAVA_HOME is not set"):
-        masters._launch(masters.SparkConf(loadDefaults=False))
+        masters._launch_java(masters.SparkConf(loadDefaults=False))
 
 
 @pytest.mark.nightly

@@ -121,12 +121,12 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert written(at, "named.csv").endswith(f"to {folder / 'named.csv'}"), "in the same folder"
     (folder / "there.csv").write_text("x")
     for path, why in {
-        people: "is the table itself, or within it: give another place.",
+        people: "is the table itself, or inside it: give another place.",
         folder / "released-k7-gaa-nllm": "is not empty: give another one.",
         folder / "there.csv": "exists already: give another name.",
         folder / "none" / "released": "does not exist.",
         folder / "released.docx": "cannot be written by an engine",
-        tmp_path / "released": "is not allowed: tables have to be in the folder",
+        tmp_path / "released": "is not allowed: tables must be in the folder",
         "postgres://host/data#released": "not to a URL.",
     }.items():
         assert written(at, path) is None, "what was written is not said beside what was not"
@@ -225,7 +225,7 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     (parts / "a.parquet").symlink_to(tmp_path / "outside.parquet")
     through = folder / ".." / "outside.parquet"
     for path in (tmp_path / "outside.parquet", through, folder / "link.parquet", parts):
-        assert "is not allowed: tables have to be in the folder" in refused(at, path)
+        assert "is not allowed: tables must be in the folder" in refused(at, path)
     ui.go(ui.go(at, ui.ANONYMISE), ui.DATA)
     assert at.text_input(key=f"place-{ui.work(at).version}").value == str(parts)
 
@@ -275,7 +275,7 @@ def test_connections_and_paths_are_switched_off_by_the_operator(start, people, m
     )
     monkeypatch.setenv("KANON_CONNECTIONS", "on")
     for url in ("sqlite:///etc/data#people", "duckdb:///etc/data.duckdb", "file:///etc/passwd"):
-        assert "are not opened: give the path of a file" in refused(at, url)
+        assert "cannot be opened: give the path of a file" in refused(at, url)
     type_place(at, people)
     monkeypatch.setenv("KANON_TABLES", "off")
     ui.press(at, "Open the table")

@@ -1,4 +1,4 @@
-"""Engines that keep the rows where they are: one module each, found by its name.
+"""Engines that leave the rows where they are: one module each, found by its name.
 
 A module has ``open_rows(address, settings, writes)``, which returns
 :class:`kanon.sources.engines.rows.Rows`.

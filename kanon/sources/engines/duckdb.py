@@ -48,65 +48,65 @@ _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name = address.name
-    checked = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
-    with checked():
+    translate_errors = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
+    with translate_errors():
         connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
         limit_spilling(connection.raw_sql)
-        its = find_stored_format(address)
-        opened = _KINDS.get(address.kind if its is None else its.cells)
-        if opened is None:
+        table_format = find_stored_format(address)
+        opener = _OPENERS.get(address.kind if table_format is None else table_format.cells)
+        if opener is None:
             raise TableError(
                 f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
                 "folder), CSV, TSV, DuckDB and SQLite files."
             )
-        rows, found, used = opened(connection, address, settings)
-        folders = ", ".join(_sql(str(folder.resolve())) for folder in [*writes, *scratch()])
+        rows, remarks, text_settings = opener(connection, address, settings)
+        folders = ", ".join(_quote_sql(str(folder.resolve())) for folder in [*writes, *scratch()])
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
-        connection.raw_sql("SET enable_progress_bar=true")  # else nobody is told how far it is
+        connection.raw_sql("SET enable_progress_bar=true")  # else query_progress stays empty
         connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
         expression = named(rows(), name)  # from here on a view that reads other files is refused
 
     def fetch(wanted: Any) -> Any:
-        with checked():
+        with translate_errors():
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
-        with checked():
-            wanted = _with_tables(connection, sort_rows(wanted, by))
-            whole = 100 * _told_in_the_end(connection, wanted)
+        with translate_errors():
+            wanted = _create_lookup_tables(connection, sort_rows(wanted, by))
+            whole = 100 * _estimate_final_progress(connection, wanted)
             watched(
-                partial(_write, connection, wanted, path, kind),
+                partial(_write_rows, connection, wanted, path, kind),
                 lambda: connection.con.query_progress() / whole,
                 connection.con.interrupt,
                 progress,
                 "Writing the release",
             )
 
-    workspace = _Workspace(connection, checked)
-    return Rows(expression, fetch, write, ENGINE_KINDS, found, used, workspace)
+    workspace = _DuckdbWorkspace(connection, translate_errors)
+    return Rows(expression, fetch, write, ENGINE_KINDS, remarks, text_settings, workspace)
 
 
-class _Workspace:
-    """Temporary tables of a connection: in memory, or in ``KANON_SCRATCH`` where that is named."""
+class _DuckdbWorkspace:
+    """Temporary tables of a connection: in memory, or in ``KANON_SCRATCH`` if that is set."""
 
-    def __init__(self, connection: Any, checked: Callable[[], Any]) -> None:
-        self._connection, self._checked = connection, checked
+    def __init__(self, connection: Any, translate_errors: Callable[[], Any]) -> None:
+        self._connection, self._translate_errors = connection, translate_errors
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
         name = f"kanon_{uuid4().hex}"
-        with self._checked():
-            own = _with_tables(self._connection, wanted)
-            making = f"CREATE TEMP TABLE {name} AS {self._connection.compile(own)}"
-            work, database = partial(self._connection.raw_sql, making), self._connection.con
-            done = database.query_progress
-            watched(work, lambda: done() / 100, database.interrupt, progress, text)
-            _forget_tables(self._connection, own)
+        with self._translate_errors():
+            own = _create_lookup_tables(self._connection, wanted)
+            statement = f"CREATE TEMP TABLE {name} AS {self._connection.compile(own)}"
+            work, database = partial(self._connection.raw_sql, statement), self._connection.con
+            get_progress = database.query_progress
+            watched(work, lambda: get_progress() / 100, database.interrupt, progress, text)
+            _drop_lookup_tables(self._connection, own)
             return self._connection.table(name, database=("temp", "main"))
 
     def drop(self, kept: Any) -> None:
-        with self._checked():
+        with self._translate_errors():
             self._connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{kept.op().name}")
 
     def by_part(
@@ -114,8 +114,8 @@ class _Workspace:
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
         connection, name = self._connection, f"kanon_{uuid4().hex}"
-        append = partial(_append, connection, name)
-        with self._checked():
+        append = partial(_append_rows, connection, name)
+        with self._translate_errors():
             connection.con.register(f"{name}_given", schema.empty_table())
             connection.raw_sql(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_given")
             connection.con.unregister(f"{name}_given")
@@ -127,8 +127,8 @@ class _Workspace:
             return connection.table(name, database=("temp", "main"))
 
 
-def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
-    if kind == "folder":  # several files would be written side by side, in no order
+def _write_rows(connection: Any, wanted: Any, path: Path, kind: str) -> None:
+    if kind == "folder":  # one file: several written at once would have no order
         path.mkdir()
         connection.to_parquet(wanted, path / "data_0.parquet")
     elif FORMATS[kind].cells == "text":
@@ -146,17 +146,17 @@ def sorted_batches(
         with saying(address.name, (duckdb.Error,), partial(duckdb_sentence, address)):
             limit_spilling(connection.raw_sql)
             connection.create_table("rows", schema=ibis.Schema.from_pyarrow(batches.schema))
-            done = 0
+            records = 0
             for batch in batches:
-                _append(connection, "rows", pa.Table.from_batches([batch]))
-                done += batch.num_rows
-                progress(min(0.99, done / max(total, 1)), "Writing the release")
+                _append_rows(connection, "rows", pa.Table.from_batches([batch]))
+                records += batch.num_rows
+                progress(min(0.99, records / max(total, 1)), "Writing the release")
             yield connection.to_pyarrow_batches(sort_rows(connection.table("rows"), by))
     finally:
         connection.disconnect()
 
 
-def _append(connection: Any, name: str, rows: pa.Table) -> None:
+def _append_rows(connection: Any, name: str, rows: pa.Table) -> None:
     connection.con.register(f"{name}_given", rows)
     connection.raw_sql(f"INSERT INTO {name} SELECT * FROM {name}_given")
     connection.con.unregister(f"{name}_given")
@@ -168,30 +168,30 @@ def add_table(
     check: Callable[[Any, str], object] = lambda opened, table: None,
     progress: Progress = no_progress,
 ) -> None:
-    """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then."""
+    """Make a new table of a DuckDB file from Parquet files, completely or not at all."""
     name = target.path.name
     folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
-    new, before = not target.path.exists(), _bytes_of(target.path)
-    files = ", ".join(_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
+    new, before = not target.path.exists(), _measure_file(target.path)
+    files = ", ".join(_quote_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
     try:
         with (
             saying(name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
             duckdb.connect(str(target.path), config=duckdb_settings(True)) as connection,
         ):
             limit_spilling(connection.execute)
-            if _has(connection, target):
-                raise _taken(target)
+            if _has_listed_table(connection, target):
+                raise _build_taken_error(target)
             table = sql_name(str(target.table))
-            making = (
+            statement = (
                 f"CREATE TABLE {table} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
-            told = growing(progress, target.path, lambda: _bytes_of(target.path) - before)
+            report = growing(progress, target.path, lambda: _measure_file(target.path) - before)
             text = "Writing the release"
-            connection.begin()  # whatever ends this before its end, nothing of the table stays
-            work = partial(connection.execute, making)
-            watched(work, lambda: 0.0, connection.interrupt, told, text)
-            told(1.0, text)
+            connection.begin()  # if this is interrupted, nothing of the table stays
+            work = partial(connection.execute, statement)
+            watched(work, lambda: 0.0, connection.interrupt, report, text)
+            report(1.0, text)
             check(connection, table)
             connection.commit()
     except BaseException:
@@ -202,7 +202,7 @@ def add_table(
 
 def check_new_table(target: Address) -> None:
     if has_table(target):
-        raise _taken(target)
+        raise _build_taken_error(target)
 
 
 def has_table(target: Address) -> bool:
@@ -213,36 +213,36 @@ def has_table(target: Address) -> bool:
         saying(target.path.name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
         duckdb.connect(str(target.path), True, duckdb_settings()) as connection,
     ):
-        return _has(connection, target)
+        return _has_listed_table(connection, target)
 
 
-def _has(connection: Any, target: Address) -> bool:
+def _has_listed_table(connection: Any, target: Address) -> bool:
     listed = connection.execute("SELECT table_name FROM information_schema.tables")
     return (target.table,) in listed.fetchall()
 
 
-def _taken(target: Address) -> TableError:
+def _build_taken_error(target: Address) -> TableError:
     return TableError(
-        f"{quoted(target.path.name)} has a table {quoted(target.table)} already: give another name."
+        f"{quoted(target.path.name)} already has a table {quoted(target.table)}: give another name."
     )
 
 
-def _bytes_of(path: Path) -> int:
-    """The bytes of a DuckDB file and of what was not taken over into it yet."""
+def _measure_file(path: Path) -> int:
+    """The bytes of a DuckDB file and of its write-ahead log."""
     return size_of(path) + size_of(path.with_name(f"{path.name}.wal"))
 
 
-def _with_tables(connection: Any, wanted: Any) -> Any:
-    own = {}
-    for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
-        name = f"{_KNOWN}{uuid4().hex}"
-        given = known.data.to_pyarrow(known.schema)
-        connection.con.register(f"{name}, given", given)
-        cells = [f'"{column}"' for column in given.column_names]
-        for j, kind in enumerate(given.schema.types):
-            # Joined and written as numbers, not as texts. Its values are those that occur: a type
-            # with others would take them into the release.
-            if pa.types.is_dictionary(kind) and len(given):
+def _create_lookup_tables(connection: Any, wanted: Any) -> Any:
+    replacements = {}
+    for memory_table in wanted.op().find(ibis.expr.operations.InMemoryTable):
+        name = f"{_LOOKUP}{uuid4().hex}"
+        lookup = memory_table.data.to_pyarrow(memory_table.schema)
+        connection.con.register(f"{name}, given", lookup)
+        cells = [f'"{column}"' for column in lookup.column_names]
+        for j, kind in enumerate(lookup.schema.types):
+            # Joined and written as numbers, not as texts. The type lists only values that occur:
+            # others would get into the release.
+            if pa.types.is_dictionary(kind) and len(lookup):
                 cell, labels = cells[j], f'"{name}, labels {j}"'
                 connection.raw_sql(
                     f"CREATE TYPE {labels} AS ENUM "
@@ -253,50 +253,50 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
             f'CREATE TEMP TABLE "{name}" AS SELECT {", ".join(cells)} FROM "{name}, given"'
         )
         connection.con.unregister(f"{name}, given")
-        own[known] = connection.table(name, database=("temp", "main")).op()
-    return wanted.op().replace(own).to_expr()
+        replacements[memory_table] = connection.table(name, database=("temp", "main")).op()
+    return wanted.op().replace(replacements).to_expr()
 
 
-def _forget_tables(connection: Any, wanted: Any) -> None:
+def _drop_lookup_tables(connection: Any, wanted: Any) -> None:
     for table in wanted.op().find(ibis.expr.operations.DatabaseTable):
-        if table.name.startswith(_KNOWN):
+        if table.name.startswith(_LOOKUP):
             connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{sql_name(table.name)}")
 
 
-_KNOWN = "kanon: known "
+_LOOKUP = "kanon: known "
 
 
-def _told_in_the_end(connection: Any, wanted: Any) -> float:
-    """The share that DuckDB calls done when all is: it counts each join as something to come."""
+def _estimate_final_progress(connection: Any, wanted: Any) -> float:
+    """DuckDB's progress when all is done: it counts each join as still to come."""
     explained = connection.raw_sql(f"EXPLAIN (FORMAT json) {connection.compile(wanted)}")
     node = json.loads(explained.fetchone()[1])[0]
     joins = 0
-    while node["children"]:  # the first one of a join has the rows
+    while node["children"]:  # the first child of a join has the rows
         joins += "HASH_JOIN" in node["name"]
         node = node["children"][0]
     return 1 / (1 + joins)
 
 
-def _sql(text: str) -> str:
+def _quote_sql(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_Opened = tuple[Callable[[], Any], tuple[str, ...], tuple[str | None, str | None]]
-"""What yields the rows once nothing else can be reached; what was found; how a text is read."""
+_OpenedRows = tuple[Callable[[], Any], tuple[str, ...], tuple[str | None, str | None]]
+"""A function that gives the rows once other files are locked; remarks; separator and encoding."""
 
 
-def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
+def _open_parquet(connection: Any, address: Address, settings: ReadSettings) -> _OpenedRows:
     parts = parquet_parts(address)
-    files = "[" + ", ".join(_sql(str(part)) for part in parts) + "]"
+    files = "[" + ", ".join(_quote_sql(str(part)) for part in parts) + "]"
     # Else a folder called "zip=007" would stand for a column.
     reader = f"read_parquet({files}, hive_partitioning=false)"
     connection.raw_sql(f"CREATE VIEW rows AS SELECT * FROM {reader}")
     connection.raw_sql(f"SET allowed_paths={files}")
-    found = f"{len(parts)} Parquet files." if len(parts) > 1 else "A Parquet file."
-    return lambda: connection.table("rows"), (found,), (None, None)
+    remark = f"{len(parts)} Parquet files." if len(parts) > 1 else "A Parquet file."
+    return lambda: connection.table("rows"), (remark,), (None, None)
 
 
-def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
+def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _OpenedRows:
     path, name = address.path.resolve(), address.name
     with path.open("rb") as file:
         content = file.read(_SAMPLE)
@@ -334,73 +334,73 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     check_cases(names, name)
     if len(names) == 1:
         raise TableError(
-            f"{quoted(name)} has one column alone if {quoted(separator)} separates its cells: "
+            f"{quoted(name)} has only one column if {quoted(separator)} separates its cells: "
             "choose another separator, or upload the file."
         )
-    columns = ", ".join(f"{_sql(column)}: 'VARCHAR'" for column in names)
-    filled = ", ".join(_sql(column) for column in names)
+    columns = ", ".join(f"{_quote_sql(column)}: 'VARCHAR'" for column in names)
+    filled = ", ".join(_quote_sql(column) for column in names)
     connection.raw_sql(
-        f"CREATE VIEW rows AS SELECT * FROM read_csv({_sql(str(path))}, "
+        f"CREATE VIEW rows AS SELECT * FROM read_csv({_quote_sql(str(path))}, "
         f"header={not first.is_record}, skip={skip}, hive_partitioning=false, "
         f"auto_detect=false, columns={{{columns}}}, force_not_null=[{filled}], "
-        f"delim={_sql(separator)}, quote='\"', escape='\"', strict_mode=true, "
+        f"delim={_quote_sql(separator)}, quote='\"', escape='\"', strict_mode=true, "
         f"encoding='{_ENCODINGS[encoding]}')"
     )
-    connection.raw_sql(f"SET allowed_paths=[{_sql(str(path))}]")
-    found = [f"Separator {quoted(separator)} and encoding {encoding.upper()}.", *first.remarks]
+    connection.raw_sql(f"SET allowed_paths=[{_quote_sql(str(path))}]")
+    remarks = [f"Separator {quoted(separator)} and encoding {encoding.upper()}.", *first.remarks]
     if padded:
-        found.append("The blank after every separator was skipped.")
+        remarks.append("The blank after every separator was skipped.")
 
-    def rows() -> Any:
-        read = connection.table("rows")
+    def get_rows() -> Any:
+        table = connection.table("rows")
         if not padded:
-            return read
-        return read.select([read[name].re_replace("^ +", "").name(name) for name in names])
+            return table
+        return table.select([table[name].re_replace("^ +", "").name(name) for name in names])
 
-    return rows, tuple(found), (separator, encoding)
+    return get_rows, tuple(remarks), (separator, encoding)
 
 
-def _database(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
-    connection.raw_sql(f"ATTACH {_sql(str(address.path.resolve()))} AS given (READ_ONLY)")
+def _open_database(connection: Any, address: Address, settings: ReadSettings) -> _OpenedRows:
+    connection.raw_sql(f"ATTACH {_quote_sql(str(address.path.resolve()))} AS given (READ_ONLY)")
     listed = connection.raw_sql(
         "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'given' "
         "AND table_schema = 'main' ORDER BY ALL"
     )
     table = chosen_table(address, [name for (name,) in listed.fetchall()])
-    found = (f"Table {quoted(table)} of a DuckDB file.",)
-    return lambda: _as_it_is(connection, table), found, (None, None)
+    remark = (f"Table {quoted(table)} of a DuckDB file.",)
+    return lambda: _select_plain_cells(connection, table), remark, (None, None)
 
 
-_SQL = """SELECT name, string_agg(sql, ' ') FROM (
+_DEFINITIONS = """SELECT name, string_agg(sql, ' ') FROM (
     SELECT database_name, view_name AS name, sql FROM duckdb_views()
     UNION ALL SELECT database_name, table_name, sql FROM duckdb_tables()
     UNION ALL SELECT database_name, function_name, macro_definition FROM duckdb_functions()
 ) WHERE database_name = 'given' GROUP BY name"""
 
 
-def _as_it_is(connection: Any, table: str) -> Any:
-    """The rows of a table, its texts apart where a collation takes them for the same.
+def _select_plain_cells(connection: Any, table: str) -> Any:
+    """The rows of a table, in which texts that a collation treats as equal stay distinct.
 
     Sums of whole numbers get the type that a Parquet file has for them. The type of an enumeration
-    lists all its values, and would take those of suppressed records along: its cells become texts.
+    lists all its values, also those of suppressed records: its cells become texts.
     """
     rows = connection.table(table, database=("given", "main"))
-    statements = dict(connection.raw_sql(_SQL).fetchall())
+    statements = dict(connection.raw_sql(_DEFINITIONS).fetchall())
     column_names(names_in_view(rows.columns, table, statements), table)
     listed = connection.con.execute(
         "SELECT column_name, data_type FROM duckdb_columns() "
         "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",
         [table],
     )
-    cells = ", ".join(_cell(sql_name(column), kind) for column, kind in listed.fetchall())
+    cells = ", ".join(_select_cell(sql_name(column), kind) for column, kind in listed.fetchall())
     return connection.sql(f"SELECT {cells} FROM given.main.{sql_name(table)}", schema=rows.schema())
 
 
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 
 
-def _cell(name: str, kind: str) -> str:
-    """A column of some type, as SQL asks for it.
+def _select_cell(name: str, kind: str) -> str:
+    """The SQL that selects a column of some type.
 
     >>> _cell('"a"', "ENUM('x', 'it''s, y')[]")
     'CAST("a" AS VARCHAR[]) AS "a"'
@@ -411,4 +411,4 @@ def _cell(name: str, kind: str) -> str:
     return name if wanted == kind else f"CAST({name} AS {wanted}) AS {name}"
 
 
-_KINDS = {"typed": _parquet, "text": _csv, "duckdb": _database}
+_OPENERS = {"typed": _open_parquet, "text": _open_csv, "duckdb": _open_database}

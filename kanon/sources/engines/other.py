@@ -1,7 +1,7 @@
 """Any other database that Ibis reaches, by its URL; SQLite files too.
 
-A column of SQLite may hold cells of any type, whatever type it was declared with. So the types are
-those of the cells; a column with cells of several types is refused.
+A column of SQLite may hold cells of any type, whatever its declared type. So the cells decide the
+type, and a column with cells of several types is refused.
 """
 
 import re
@@ -37,7 +37,7 @@ from kanon.sources.formats import ENGINE_KINDS, FORMATS
 from kanon.sources.read_settings import ReadSettings
 from kanon.stored_classes import PartWork
 
-BATCH = 65_536  # so many records are fetched at a time
+BATCH = 65_536  # records that are fetched at a time
 _TYPES = {"integer": "int64", "real": "float64", "text": "string", "blob": "binary"}
 _NAMES = {"integer": "whole numbers", "real": "numbers", "text": "texts", "blob": "bytes"}
 _EXACT = 2**53  # up to here every whole number is a floating point number as well
@@ -45,55 +45,55 @@ _EXACT = 2**53  # up to here every whole number is a floating point number as we
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name = address.name
-    checked = partial(saying, name, _ERRORS, partial(_said, name))
-    with checked():
+    translate_errors = partial(saying, name, _ERRORS, partial(_explain_error, name))
+    with translate_errors():
         if not address.is_url:
             connection = connected(address.path)
             table = chosen_table(address, connection.list_tables())
             rows, batches_of = rows_of(connection, table, name), partial(batches, connection)
         else:
-            connection = _server(address)
+            connection = _connect_server(address)
             table = chosen_table(address, connection.list_tables())
             rows = connection.table(table)
             batches_of = partial(connection.to_pyarrow_batches, chunk_size=BATCH)
         rows = named(rows, name)
 
     def fetch(wanted: Any) -> Any:
-        with checked(), batches_of(wanted) as found:
-            return found.read_all()
+        with translate_errors(), batches_of(wanted) as reader:
+            return reader.read_all()
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
-        with checked():
+        with translate_errors():
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
             with (
-                batches_of(wanted) as found,
-                sorted_batches(found, by, address, int(total), progress) as ordered,
+                batches_of(wanted) as reader,
+                sorted_batches(reader, by, address, int(total), progress) as ordered,
             ):
-                _write(ordered, path, kind)
+                _write_batches(ordered, path, kind)
 
     workspace = None
-    if not address.is_url:  # what a server lets be kept there is not known
-        workspace = TemporaryTables(connection, checked)
-    found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
-    return Rows(rows, fetch, write, ENGINE_KINDS, found, workspace=workspace, writes_anywhere=True)
+    if not address.is_url:  # a server may not allow temporary tables
+        workspace = TemporaryTables(connection, translate_errors)
+    notes = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
+    return Rows(rows, fetch, write, ENGINE_KINDS, notes, workspace=workspace, writes_anywhere=True)
 
 
-def _server(address: Address) -> Any:
+def _connect_server(address: Address) -> Any:
     try:
         return ibis.connect(address.place)
     except ValueError:
         raise TableError(
-            f"{quoted(address.shown)} cannot be opened: no database with such a URL is known."
+            f"{quoted(address.shown)} cannot be opened: its URL is not of a known database."
         ) from None
     except ImportError as error:
         raise TableError(
             f"{quoted(address.shown)} needs a package that is not installed"
-            f" ({error.name or 'a driver'}): see which one on ibis-project.org, and install it "
+            f" ({error.name or 'a driver'}): look it up on ibis-project.org, and install it "
             "beside kanon."
         ) from None
 
 
-def _write(batches: Any, path: Path, kind: str) -> None:
+def _write_batches(batches: Any, path: Path, kind: str) -> None:
     if kind == "folder":
         path.mkdir()
         path = path / "part-0.parquet"
@@ -107,60 +107,60 @@ def _write(batches: Any, path: Path, kind: str) -> None:
             writer.write_batch(batch)
 
 
-class _AnyDriver(type):
-    """Tells the errors of database drivers (PEP 249) by their class names, none being imported."""
+class _DriverErrors(type):
+    """Recognises errors of database drivers (PEP 249) by class name, without importing any."""
 
     def __instancecheck__(cls, error: object) -> bool:
-        return any(one.__name__ == "DatabaseError" for one in type(error).__mro__)
+        return any(base.__name__ == "DatabaseError" for base in type(error).__mro__)
 
 
-class _Driver(Exception, metaclass=_AnyDriver):
-    """An error of any driver."""
+class _DriverError(Exception, metaclass=_DriverErrors):
+    pass
 
 
 _ERRORS = (
     sqlite3.Error, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError,
-    _Driver,
+    _DriverError,
 )  # fmt: skip
 
 _SENTENCES = {
     r"hexdigest": (
-        "The engine that has {name} cannot make labels for identifiers: let the plan drop them, "
-        "without pseudonyms."
+        "The engine that holds {name} cannot make pseudonyms: let the plan drop the identifiers "
+        "instead."
     ),
     r"locked|lock wait|lock timeout|deadlock": (
-        "{name} is locked by another program, which writes to its database: wait until that has "
-        "finished, or close it there, and try again."
+        "Another program is writing to the database of {name} and has locked it: wait until it "
+        "has finished, or close it there, and try again."
     ),
     r"out of memory|malloc of|shared memory|memory limit": (
         "The database has too little memory for {name}: give it more, name fewer columns, or "
         "export the table as Parquet, which DuckDB reads."
     ),
     r":time\b|\btime\(|timetz|time with time zone|time64": (
-        "A column of {name} holds times of day, which the engine cannot compare with their "
-        "groups: convert it to text in the database, or leave it out."
+        "A column of {name} holds times of day, by which the engine cannot group: convert it to "
+        "text in the database, or leave it out."
     ),
     r"connect|closed|terminat|unreachable|timeout": (
-        "The connection to {name} was lost, or cannot be made."
+        "The connection to {name} was lost or could not be made: open the table again."
     ),
     r"no space left|disk": "The disk is full: nothing was written under the final name.",
     r"malformed|not a database": (
         "{name} cannot be read: it is damaged, locked or another kind of file."
     ),
     r"convert|invalid literal|datatype": (
-        "A column of {name} changes its type: every row has to have the same type."
+        "A column of {name} changes its type: every row must have the same type."
     ),
 }
-"""What a database says, in small letters, and the sentence for it."""
+"""Patterns of database messages in lower case, and the sentence for each."""
 
 
-def _said(name: str, message: str) -> str | None:
-    """A sentence for what a database said, which may quote cells."""
+def _explain_error(name: str, message: str) -> str | None:
+    """A sentence in place of the database's own message, which may quote cells."""
     return find_sentence(_SENTENCES, message.lower(), name)
 
 
 def connected(path: Path) -> Any:
-    """A file, to be read alone and by any thread: a dashboard asks from one after another."""
+    """Open a SQLite file read-only, for any thread: a dashboard asks from several in turn."""
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     with path.open("rb") as file:
         logged = file.read(20)[18:] == bytes([2, 2])  # the header of a file with a log
@@ -172,22 +172,22 @@ def connected(path: Path) -> Any:
 
 
 def rows_of(connection: Any, table: str, name: str) -> Any:
-    """The rows of a table, texts apart where a collation takes them for the same."""
-    asked = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
-    columns = [column for column, *_ in asked.description]
+    """The rows of a table, in which texts that a collation treats as equal stay distinct."""
+    cursor = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
+    columns = [column for column, *_ in cursor.description]
     statements = connection.con.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL")
     column_names(names_in_view(columns, table, dict(statements)), name)
     kinds = ", ".join(f"typeof({sql_name(column)})" for column in columns)
     ends = ", ".join(f"min({sql_name(column)}), max({sql_name(column)})" for column in columns)
-    found = connection.con.execute(
+    extremes = connection.con.execute(
         f"SELECT {kinds}, {ends} FROM {sql_name(table)} GROUP BY {kinds}"
     ).fetchall()
     schema = {}
     for j, column in enumerate(columns):
         least, most = len(columns) + 2 * j, len(columns) + 2 * j + 1
-        schema[column] = _type_of(
-            {row[j] for row in found},
-            all(max(row[most], -row[least]) <= _EXACT for row in found if row[j] == "integer"),
+        schema[column] = _find_type(
+            {row[j] for row in extremes},
+            all(max(row[most], -row[least]) <= _EXACT for row in extremes if row[j] == "integer"),
             f"Column {quoted(column)} of {quoted(name)}",
         )
     cells = ", ".join(
@@ -196,15 +196,14 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
     return connection.sql(f"SELECT {cells} FROM {sql_name(table)}", schema=ibis.schema(schema))
 
 
-def _type_of(kinds: set[str], exact: bool, what: str) -> str:
+def _find_type(kinds: set[str], exact: bool, where: str) -> str:
     kinds = kinds - {"null"}
     if kinds == {"integer", "real"} and exact:
         return "float64"
     if len(kinds) > 1:
         several = " and ".join(_NAMES[kind] for kind in sorted(kinds))
         raise TableError(
-            f"{what} changes its type: its cells are {several}. Every row has to have the same "
-            "type."
+            f"{where} changes its type: its cells are {several}. Every row must have the same type."
         )
     return _TYPES[next(iter(kinds), "text")]
 
@@ -212,20 +211,20 @@ def _type_of(kinds: set[str], exact: bool, what: str) -> str:
 class TemporaryTables:
     """Temporary tables of a connection: SQLite keeps them in memory, see :func:`connected`."""
 
-    def __init__(self, connection: Any, checked: Callable[[], Any]) -> None:
-        self._connection, self._checked = connection, checked
+    def __init__(self, connection: Any, translate_errors: Callable[[], Any]) -> None:
+        self._connection, self._translate_errors = connection, translate_errors
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
         name, schema = f"kanon {uuid4().hex}", wanted.as_table().schema()
-        with self._checked(), _own_tables(self._connection, wanted) as own:
+        with self._translate_errors(), _create_lookup_tables(self._connection, wanted) as own:
             query = self._connection.compile(own)
             self._connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} AS {query}")
-            return _table(self._connection, name, schema)
+            return _select_all(self._connection, name, schema)
 
     def drop(self, kept: Any) -> None:
         name = re.search(r'"(kanon [0-9a-f]{32})"', kept.op().query)
         assert name is not None
-        with self._checked():
+        with self._translate_errors():
             self._connection.con.execute(f"DROP TABLE IF EXISTS temp.{sql_name(name[1])}")
 
     def by_part(
@@ -234,64 +233,65 @@ class TemporaryTables:
     ) -> Any:  # fmt: skip
         name = f"kanon {uuid4().hex}"
 
-        def fetch(asked: Any) -> pa.Table:
-            with batches(self._connection, asked) as found:
-                return found.read_all()
+        def fetch(rows: Any) -> pa.Table:
+            with batches(self._connection, rows) as reader:
+                return reader.read_all()
 
-        with self._checked():
-            _create(self._connection, name, schema.names)
+        with self._translate_errors():
+            _create_table(self._connection, name, schema.names)
             parts_here(
-                fetch, lambda rows: _insert(self._connection, name, rows), kept, part, sizes, work,
+                fetch, partial(_insert_rows, self._connection, name), kept, part, sizes, work,
                 schema, progress,
             )  # fmt: skip
-            return _table(self._connection, name, ibis.Schema.from_pyarrow(schema))
+            return _select_all(self._connection, name, ibis.Schema.from_pyarrow(schema))
 
 
 def batches(connection: Any, wanted: Any) -> Any:
-    """What an expression yields, in batches: cells as they are, never by way of other types."""
+    """The rows of an expression in batches, cells without a detour through other types."""
     schema = wanted.as_table().schema().to_pyarrow()
-    return pa.RecordBatchReader.from_batches(schema, _fetched(connection, wanted, schema))
+    return pa.RecordBatchReader.from_batches(schema, _fetch_batches(connection, wanted, schema))
 
 
-def _fetched(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
+def _fetch_batches(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
     with (
-        _own_tables(connection, wanted) as own,
+        _create_lookup_tables(connection, wanted) as own,
         closing(connection.con.execute(connection.compile(own))) as cursor,
     ):
-        while some := cursor.fetchmany(BATCH):
-            cells = zip(zip(*some, strict=True), schema.types, strict=True)
+        while rows := cursor.fetchmany(BATCH):
+            cells = zip(zip(*rows, strict=True), schema.types, strict=True)
             yield pa.RecordBatch.from_arrays(
                 [pa.array(column, kind) for column, kind in cells], schema=schema
             )
 
 
 @contextmanager
-def _own_tables(connection: Any, wanted: Any) -> Iterator[Any]:
-    own, names = {}, []
+def _create_lookup_tables(connection: Any, wanted: Any) -> Iterator[Any]:
+    replacements, names = {}, []
     try:
-        for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
-            given, name = known.data.to_pyarrow(known.schema), f"kanon: known {uuid4().hex}"
+        for memory_table in wanted.op().find(ibis.expr.operations.InMemoryTable):
+            lookup = memory_table.data.to_pyarrow(memory_table.schema)
+            name = f"kanon: known {uuid4().hex}"
             names.append(name)
-            _create(connection, name, given.column_names)
-            _insert(connection, name, given)
-            own[known] = _table(connection, name, known.schema).op()
-        yield wanted.op().replace(own).to_expr()
+            _create_table(connection, name, lookup.column_names)
+            _insert_rows(connection, name, lookup)
+            replacements[memory_table] = _select_all(connection, name, memory_table.schema).op()
+        yield wanted.op().replace(replacements).to_expr()
     finally:
         for name in names:
             connection.con.execute(f"DROP TABLE temp.{sql_name(name)}")
 
 
-def _table(connection: Any, name: str, schema: Any) -> Any:
+def _select_all(connection: Any, name: str, schema: Any) -> Any:
     return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
 
 
-def _create(connection: Any, name: str, columns: Sequence[str]) -> None:
+def _create_table(connection: Any, name: str, columns: Sequence[str]) -> None:
     listed = ", ".join(sql_name(column) for column in columns)
     connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({listed})")
 
 
-def _insert(connection: Any, name: str, given: pa.Table) -> None:
+def _insert_rows(connection: Any, name: str, rows: pa.Table) -> None:
     connection.con.executemany(
-        f"INSERT INTO temp.{sql_name(name)} VALUES ({', '.join('?' * given.num_columns)})",
-        zip(*(column.to_pylist() for column in given.columns), strict=True),
+        f"INSERT INTO temp.{sql_name(name)} VALUES ({', '.join('?' * rows.num_columns)})",
+        zip(*(column.to_pylist() for column in rows.columns), strict=True),
     )

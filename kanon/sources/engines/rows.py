@@ -1,4 +1,4 @@
-"""What an engine offers: rows as an expression, numbers from it, releases written by it."""
+"""What an engine offers: rows as an expression, results of queries, and written releases."""
 
 import re
 import threading
@@ -24,81 +24,80 @@ from kanon.sources.stored_values import OURS
 from kanon.stored_classes import PartWork
 
 Writer = Callable[[Any, Path, str, Progress, Sequence[str]], None]
-"""Writes what an expression yields to a path where nothing is yet, as ``folder`` (of Parquet
-files), ``parquet``, ``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_order.sort_rows`."""
+"""Writes the rows of an expression to a new path, as ``folder`` (of Parquet files), ``parquet``,
+``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_order.sort_rows`."""
 
 
 class Workspace(Protocol):
-    """Where an engine keeps tables that queries go on from; nobody else sees them."""
+    """Where an engine keeps intermediate tables, out of sight of other users."""
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        """Compute what an expression yields, once."""
+        """Compute an expression once and keep its rows."""
 
     def drop(self, kept: Any) -> None:
-        """Give up a table that was kept."""
+        """Delete a table that was kept."""
 
     def by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        """Do some work on the rows of each part by themselves, several parts at once."""
+        """Process the rows of each part separately, several parts at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    # the table as an Ibis expression, its columns by their names without outer blanks
-    expression: Any
+    expression: Any  # the table as an Ibis expression, column names without outer blanks
     fetch: Callable[[Any], Any]  # runs an expression and returns its few rows as an Arrow table
-    write: Writer  # writes what an expression yields
+    write: Writer
     kinds: Sequence[str]  # what it can write
-    found: tuple[str, ...] = ()  # short sentences for a person, about how the table was read
-    # what was found about a text file: separator and encoding
-    settings: tuple[str | None, str | None] = (None, None)
-    workspace: Workspace | None = None  # where it keeps tables that queries go on from
-    # whether ``write`` needs no connection that was opened for the folder
-    writes_anywhere: bool = False
+    found: tuple[str, ...] = ()  # sentences about how the table was read
+    settings: tuple[str | None, str | None] = (None, None)  # separator and encoding of a text file
+    workspace: Workspace | None = None
+    writes_anywhere: bool = False  # whether ``write`` needs no connection opened for the folder
 
 
 @contextmanager
 def saying(
-    name: str, errors: tuple[type[Exception], ...], said: Callable[[str], str | None]
+    name: str, errors: tuple[type[Exception], ...], find_message: Callable[[str], str | None]
 ) -> Any:
     try:
-        with warnings.catch_warnings():  # what an engine's own parts will do without one day
+        with warnings.catch_warnings():  # about the future of an engine's own parts
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)
             yield
     except Exception as error:
-        # Not "except errors": that asks no class whether it takes an error of a driver for its own.
+        # Not "except errors": that would bypass __instancecheck__, which recognises driver errors.
         if not isinstance(error, errors):
             raise
         message = "out of memory" if isinstance(error, MemoryError) else str(error)
-        sentence = said(message) or (
-            f"The engine could not go on with {quoted(name)} ({type(error).__name__})."
+        sentence = find_message(message) or (
+            f"The engine could not continue with {quoted(name)} ({type(error).__name__})."
         )
         raise TableError(sentence) from None
 
 
-def find_sentence(sentences: Mapping[str, str], message: str, name: str, **more: str) -> str | None:
-    fits = (said for pattern, said in sentences.items() if re.search(pattern, message))
-    said = next(fits, None)
-    return None if said is None else said.format(name=quoted(name), **more)
+def find_sentence(
+    sentences: Mapping[str, str], message: str, name: str, **values: str
+) -> str | None:
+    matches = (sentence for pattern, sentence in sentences.items() if re.search(pattern, message))
+    sentence = next(matches, None)
+    return None if sentence is None else sentence.format(name=quoted(name), **values)
 
 
 def watched(
     work: Callable[[], object],
-    done: Callable[[], float],
+    measure_progress: Callable[[], float],
     stop: Callable[[], None],
     progress: Progress,
     text: str,
 ) -> None:
-    """Run something in a thread and tell how far it is, five times a second."""
+    """Run something in a thread and report its progress five times a second."""
     furthest = 0.0
     with ThreadPoolExecutor(1) as alone:
         running = alone.submit(work)
         try:
             while wait([running], timeout=0.2).not_done:
-                furthest = max(furthest, min(done(), 0.99))
+                furthest = max(furthest, min(measure_progress(), 0.99))
                 progress(furthest, text)
         except BaseException:
             stop()
@@ -110,17 +109,17 @@ def parts_here(
     fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
     sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
 ) -> None:  # fmt: skip
-    asking = threading.Lock()
+    lock = threading.Lock()
 
-    def one(number: int, told: Progress) -> None:
-        with asking:
+    def process_part(number: int, part_progress: Progress) -> None:
+        with lock:
             rows = fetch(kept.filter(kept[part] == number).drop(part))
-        found = work(rows, told).cast(schema)
-        with asking:
-            append(found)
+        result = work(rows, part_progress).cast(schema)
+        with lock:
+            append(result)
 
-    works = [partial(one, number) for number in sizes]
-    side_by_side(works, progress, "part", weights=list(sizes.values()))
+    tasks = [partial(process_part, number) for number in sizes]
+    side_by_side(tasks, progress, "part", weights=list(sizes.values()))
 
 
 def chosen_table(address: Address, tables: Sequence[str]) -> str:
@@ -130,8 +129,8 @@ def chosen_table(address: Address, tables: Sequence[str]) -> str:
         return str(address.table)
     if not tables:
         raise TableError(f"The database {quoted(address.shown)} has no tables.")
-    what = "has no such table" if address.table else "has several tables; name one after a '#'"
-    raise TableError(f"{quoted(address.shown)} {what}: it has {listing(tables, most=12)}.")
+    fault = "has no such table" if address.table else "has several tables; name one after a '#'"
+    raise TableError(f"{quoted(address.shown)} {fault}: it has {listing(tables, most=12)}.")
 
 
 def named(rows: Any, name: str) -> Any:
@@ -140,18 +139,18 @@ def named(rows: Any, name: str) -> Any:
         if column.casefold().startswith(OURS):
             raise TableError(
                 f"Column {quoted(column)} of {quoted(name)} has a name that begins with "
-                f"{quoted(OURS)}, as those of kanon's own do: rename it."
+                f"{quoted(OURS)}, which kanon uses for columns of its own: rename it."
             )
         if kind.is_unknown() or kind.is_interval():
             raise TableError(
-                f"Column {quoted(column)} of {quoted(name)} has a type whose cells are neither "
-                "text, numbers nor dates: convert it, or leave it out."
+                f"Column {quoted(column)} of {quoted(name)} has a type other than text, numbers "
+                "or dates: convert it, or leave it out."
             )
     return rows.rename(dict(zip(columns, rows.columns, strict=True)))
 
 
 def sql_name(text: str) -> str:
-    """The name of a table or a column as SQL writes it.
+    """Quote the name of a table or a column for SQL.
 
     >>> sql_name('a"b')
     '"a""b"'
@@ -160,22 +159,21 @@ def sql_name(text: str) -> str:
 
 
 def check_cases(columns: Sequence[str], name: str) -> None:
-    """Check that no two names differ by case alone: the engine takes them for one."""
+    """Check that no two names differ only by case: the engine takes them for one."""
     known: dict[str, str] = {}
     for column in columns:
         other = known.setdefault(column.casefold(), column)
         if other != column:
             raise TableError(
-                f"The columns {quoted(other)} and {quoted(column)} of {quoted(name)} differ by "
-                "upper and lower case alone, which cannot be told apart here: rename one, or "
-                "upload the file."
+                f"The columns {quoted(other)} and {quoted(column)} of {quoted(name)} differ only "
+                "by upper and lower case, which the engine ignores: rename one, or upload the file."
             )
 
 
 def parquet_parts(address: Address) -> list[Path]:
-    """The files of a table: the one at an address, or all in a folder; they have to agree.
+    """The files of a table: the one at an address, or all in a folder; they must agree.
 
-    Engines settle differences in silence: by the first file, or by what fits all.
+    Engines would settle differences silently: by the first file, or by what fits all.
     """
     path = address.path.resolve()
     parts = [path]
@@ -183,21 +181,21 @@ def parquet_parts(address: Address) -> list[Path]:
         endings = FORMATS["parquet"].endings
         files = (part for part in sorted(path.glob("**/*")) if part.is_file())
         parts = [part for part in files if part.suffix.lower() in endings]
-    parts = [part for part in parts if not _hidden(part.relative_to(path))]
+    parts = [part for part in parts if not _is_hidden(part.relative_to(path))]
     if not parts:
         raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
-    first = _columns(parts[0])
+    first = _read_column_types(parts[0])
     check_cases(list(first), address.name)
     for part in parts[1:]:
-        _check_same(address, parts[0], first, part, _columns(part))
+        _check_same(address, parts[0], first, part, _read_column_types(part))
     return parts
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(name.startswith((".", "_")) for name in path.parts)
 
 
-def _columns(part: Path) -> dict[str, Any]:
+def _read_column_types(part: Path) -> dict[str, Any]:
     try:
         schema = pyarrow.parquet.read_schema(part)
     except (pa.ArrowException, OSError):
@@ -206,28 +204,30 @@ def _columns(part: Path) -> dict[str, Any]:
             "of file."
         ) from None
     column_names(schema.names, part.name)  # as an engine would rename the second of two
-    return {name: _plain(kind) for name, kind in zip(schema.names, schema.types, strict=True)}
+    return {
+        name: _get_plain_type(kind) for name, kind in zip(schema.names, schema.types, strict=True)
+    }
 
 
-def _plain(kind: Any) -> Any:
+def _get_plain_type(kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 
 def _check_same(
-    address: Address, first: Path, columns: dict[str, Any], part: Path, its: dict[str, Any]
+    address: Address, first: Path, columns: dict[str, Any], part: Path, part_columns: dict[str, Any]
 ) -> None:
-    for column in [*columns, *(name for name in its if name not in columns)]:
-        if columns.get(column) == its.get(column):
+    for column in [*columns, *(name for name in part_columns if name not in columns)]:
+        if columns.get(column) == part_columns.get(column):
             continue
         where = f"{quoted(first.name)} and {quoted(part.name)} of {quoted(address.name)}"
-        if column in columns and column in its:
+        if column in columns and column in part_columns:
             raise TableError(
-                f"Column {quoted(column)} changes its type between {where}: every file has to have "
+                f"Column {quoted(column)} changes its type between {where}: every file must have "
                 "the same type."
             )
         raise TableError(
-            f"Column {quoted(column)} is in one alone of {where}: every file has to have the same "
+            f"Column {quoted(column)} is in only one of {where}: every file must have the same "
             "columns."
         )

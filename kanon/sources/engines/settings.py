@@ -1,4 +1,4 @@
-"""What every connection to DuckDB is made with."""
+"""The settings of every connection to DuckDB."""
 
 import contextlib
 import os
@@ -11,13 +11,13 @@ from kanon.settings import bytes_of
 
 
 def scratch() -> list[Path]:
-    """The folder that may be spilled to, by ``KANON_SCRATCH``, if there is one."""
-    given = os.environ.get("KANON_SCRATCH", "").strip()
-    return [Path(given)] if given else []
+    """The folder that DuckDB may spill to, by ``KANON_SCRATCH``; empty without one."""
+    folder = os.environ.get("KANON_SCRATCH", "").strip()
+    return [Path(folder)] if folder else []
 
 
 def duckdb_settings(in_order: bool = False) -> dict[str, Any]:
-    """No extensions, nothing spilled unless allowed, no more memory than ``KANON_MEMORY`` says."""
+    """No extensions, no spilling unless allowed, no more memory than ``KANON_MEMORY`` says."""
     folders, limit = scratch(), os.environ.get("KANON_MEMORY", "").strip()
     return {
         "threads": os.cpu_count() or 1,
@@ -30,9 +30,9 @@ def duckdb_settings(in_order: bool = False) -> dict[str, Any]:
 
 
 def limit_spilling(execute: Callable[[str], object]) -> None:
-    """Let a connection spill no more than is allowed, and nine tenths of what is free."""
+    """Let a connection spill at most what is allowed, and nine tenths of the free space."""
     for folder in scratch():
-        most = bytes_of("scratch_megabytes")
+        limit = bytes_of("scratch_megabytes")
         with contextlib.suppress(OSError):  # it is not there yet: DuckDB makes it
-            most = min(most, shutil.disk_usage(folder).free * 9 // 10)
-        execute(f"SET max_temp_directory_size='{most}B'")
+            limit = min(limit, shutil.disk_usage(folder).free * 9 // 10)
+        execute(f"SET max_temp_directory_size='{limit}B'")

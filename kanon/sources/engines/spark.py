@@ -1,4 +1,4 @@
-"""Spark: where one machine is not enough. Optional: it needs pyspark, and Java 17 or newer."""
+"""Spark, for tables too large for one machine. Optional: needs pyspark and Java 17 or newer."""
 
 import os
 import re
@@ -33,32 +33,32 @@ _PLACE = "kanon:place"
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    name, its = address.name, find_stored_format(address)
+    name, table_format = address.name, find_stored_format(address)
     with quietly(), saying(name, SPARK_ERRORS, partial(sentence, name)):
-        cluster = _cluster(os.environ.get("KANON_SPARK", "local[*]"))
+        cluster = _get_cluster(os.environ.get("KANON_SPARK", "local[*]"))
         session = cluster.session
         connection = ibis.pyspark.connect(session)
-        found: tuple[str | None, str | None] = (None, None)
+        text_settings: tuple[str | None, str | None] = (None, None)
         remarks: tuple[str, ...] = ()
-        if its is None:
+        if table_format is None:
             raise TableError(
                 f"{quoted(name)} cannot be read by Spark: allowed are Parquet (a file or a "
                 "folder), CSV and TSV."
             )
-        if its.cells == "typed":
+        if table_format.cells == "typed":
             files = list(map(str, parquet_parts(address)))
             frame = cluster.run(lambda _: session.read.parquet(*files), no_progress, "")
         else:
-            separator = settings.separator or its.separator or ","
+            separator = settings.separator or table_format.separator or ","
             check_separator(separator)
-            found = (separator, "utf-8")
-            reading = partial(
+            text_settings = (separator, "utf-8")
+            read_csv = partial(
                 session.read.csv, str(address.path.resolve()), sep=separator,
                 quote='"', escape='"', mode="FAILFAST", inferSchema=False, enforceSchema=False,
                 encoding=settings.encoding or "utf-8",
             )  # fmt: skip
-            sample = cluster.run(lambda _: reading(header=False).head(SAMPLE + 1), no_progress, "")
-            # Spark would name a column that has no name, and rename both of two with the same.
+            sample = cluster.run(lambda _: read_csv(header=False).head(SAMPLE + 1), no_progress, "")
+            # Spark would name a nameless column, and rename both of two with the same name.
             texts = [[cell or "" for cell in row] for row in sample]
             first = read_first_line(texts, name, settings.header)
             if first.lines_above or re.match('"?sep=', texts[0][0]):
@@ -67,9 +67,9 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 )
             check_cases(first.names, name)
             remarks = first.remarks
-            frame = cluster.run(lambda _: reading(header=not first.is_record), no_progress, "")
+            frame = cluster.run(lambda _: read_csv(header=not first.is_record), no_progress, "")
             frame = frame.toDF(*first.names)
-            frame = frame.na.fill("")  # a cell of a text file is a text, if an empty one
+            frame = frame.na.fill("")  # an empty cell of a text file is an empty text
         view = f"kanon_{os.urandom(8).hex()}"
         frame.createOrReplaceTempView(view)
         rows = named(connection.table(view), name)
@@ -95,24 +95,24 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         write,
         ("folder",),
         ("Read by Spark.", *remarks),
-        found,
+        text_settings,
         workspace,
         writes_anywhere=True,
     )
 
 
 @cache  # one per master; its first start takes ten seconds
-def _session(master: str) -> SparkCluster:
+def _start_cluster(master: str) -> SparkCluster:
     return SparkCluster(master)
 
 
-def _cluster(master: str) -> SparkCluster:
-    """The session on a master; a new one if the last was lost."""
-    found = _session(master)
-    if not found.alive:
-        _session.cache_clear()
-        found = _session(master)
-    return found
+def _get_cluster(master: str) -> SparkCluster:
+    """The cluster of a master; a new one if the last was lost."""
+    cluster = _start_cluster(master)
+    if not cluster.alive:
+        _start_cluster.cache_clear()
+        cluster = _start_cluster(master)
+    return cluster
 
 
 class SparkWorkspace:
@@ -123,11 +123,11 @@ class SparkWorkspace:
         self._connection = connection
         self._name = name
         self._frames: dict[str, Any] = {}
-        # A session outlives its tables: what nobody can ask for any more is given up.
-        weakref.finalize(self, _give_up, cluster, self._frames).atexit = False
+        # A session outlives its tables: those of a collected workspace are dropped.
+        weakref.finalize(self, _drop_frames, cluster, self._frames).atexit = False
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        return self._kept(partial(data_frame, self._connection, wanted), progress, text)
+        return self._keep_frame(partial(data_frame, self._connection, wanted), progress, text)
 
     def drop(self, kept: Any) -> None:
         view = kept.op().name
@@ -139,33 +139,32 @@ class SparkWorkspace:
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        """Do some work on the rows of each part by themselves, several parts at once."""
         session = self._cluster.session
         order = sorted(sizes, key=lambda number: (-sizes[number], number))
         places = pa.table(
             {part: pa.array(order, pa.int64()), _PLACE: pa.array(range(len(order)), pa.int32())}
         )
-        found = from_arrow_schema(schema)
+        result_schema = from_arrow_schema(schema)
         ready = session.sparkContext.accumulator(0)
-        shown = kept.drop(part).schema().to_pyarrow()
-        task = PartTask(work, shown, to_arrow_schema(found), ready)
+        rows_schema = kept.drop(part).schema().to_pyarrow()
+        task = PartTask(work, rows_schema, to_arrow_schema(result_schema), ready)
         records = max(1, sum(sizes.values()))
 
-        def apart() -> Any:
-            # A task per part, told by its number: those with low numbers begin first. A hash of
-            # the parts would put several into one task and leave others without any.
+        def build_frame() -> Any:
+            # One task per part; tasks with low numbers begin first. A hash of the parts would put
+            # several into one task and leave others empty.
             placed = functions.broadcast(session.createDataFrame(places))
             rows = data_frame(self._connection, kept).join(placed, part)
             rows = rows.repartitionById(max(1, len(order)), functions.col(_PLACE))
-            return rows.drop(part, _PLACE).mapInArrow(task, found)
+            return rows.drop(part, _PLACE).mapInArrow(task, result_schema)
 
         with self._cluster.asked(self._name):
             self._cluster.check_executors()
-        return self._kept(apart, progress, text, lambda: ready.value / records)
+        return self._keep_frame(build_frame, progress, text, lambda: ready.value / records)
 
-    def _kept(
+    def _keep_frame(
         self,
-        make: Callable[[], Any],
+        build_frame: Callable[[], Any],
         progress: Progress,
         text: str,
         share: Callable[[], float] | None = None,
@@ -174,8 +173,8 @@ class SparkWorkspace:
         frames: list[Any] = []
 
         def work(jobs: SparkJobs) -> None:
-            # Spark takes equal plans for one, and would give up both when one is dropped.
-            frame = make().filter(functions.lit(view).isNotNull())
+            # Spark takes equal plans for one, and would drop both when one is dropped.
+            frame = build_frame().filter(functions.lit(view).isNotNull())
             jobs.expect(frame)
             frames.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
             frame.count()
@@ -192,7 +191,7 @@ class SparkWorkspace:
             return self._connection.table(view)
 
 
-def _give_up(cluster: SparkCluster, frames: dict[str, Any]) -> None:
+def _drop_frames(cluster: SparkCluster, frames: dict[str, Any]) -> None:
     with suppress(Exception):  # the session may have ended
         for view, frame in frames.items():
             cluster.session.catalog.dropTempView(view)

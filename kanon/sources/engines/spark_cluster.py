@@ -1,4 +1,4 @@
-"""A session of Spark: how it starts and ends, and work that is watched and can be cancelled."""
+"""A session of Spark: starting and ending it, and running jobs that can be cancelled."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from kanon.errors import TableError, quoted
 from kanon.sources.engines.rows import saying, watched
 from kanon.sources.engines.spark_errors import LOST, NO_KANON, SPARK_ERRORS, sentence
 
-Found = TypeVar("Found")
+Result = TypeVar("Found")
 
 _LOCAL = re.compile(r"local(\[[^\]]+\])?")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_PROBE = 4.0  # seconds in which a machine answers that answers at all
-_ENDING = 10.0  # seconds in which executors give up a task that was cancelled
+_CONNECT_SECONDS = 4.0  # within which a machine answers if it answers at all
+_CANCEL_SECONDS = 10.0  # within which executors end a task that was cancelled
 
 
 class SparkCluster:
@@ -44,50 +44,49 @@ class SparkCluster:
         self.local = bool(_LOCAL.fullmatch(master))
         # seconds that a master has to answer, and to give a first executor
         self.patience = 20.0 if master.startswith("spark:") else 120.0
-        self.session = self._started()
-        self._checked = self.local
+        self.session = self._start_session()
+        self._has_checked_executors = self.local
 
     @property
     def shown(self) -> str:
         """The master without credentials, in quotes."""
         return quoted(shown_master(self.master), longest=120)
 
-    def _started(self) -> Any:
+    def _start_session(self) -> Any:
         running = SparkContext._active_spark_context
         if running is not None and running.appName == "kanon":  # on another master, or ended
             end_session()
         with quietly():
-            _launch(self._settings())
-            began = time.monotonic()  # Java may take long to start on a busy machine
-            building = SparkSession.builder.config(conf=self._settings())
+            _launch_java(self._build_settings())
+            started = time.monotonic()  # Java may take long to start on a busy machine
+            builder = SparkSession.builder.config(conf=self._build_settings())
             with ThreadPoolExecutor(1) as alone:
-                starting = alone.submit(building.getOrCreate)
+                future = alone.submit(builder.getOrCreate)
                 try:
-                    left = began + self.patience - time.monotonic()
-                    session = starting.result(None if self.local else max(1.0, left))
+                    seconds_left = started + self.patience - time.monotonic()
+                    session = future.result(None if self.local else max(1.0, seconds_left))
                 except TimeoutError:
                     end_session()
-                    raise TableError(self._unanswered()) from None
+                    raise TableError(self._build_start_error()) from None
                 except BaseException as error:
                     end_session()
                     if isinstance(error, Exception) and not self.local:
-                        raise TableError(self._unanswered()) from None
+                        raise TableError(self._build_start_error()) from None
                     raise
             context = session.sparkContext
             context.setLogLevel("OFF")  # its log would quote cells
             if "PYSPARK_PYTHON" not in os.environ:  # not whichever python3 comes first
-                named = context.getConf().get("spark.pyspark.python")
-                context.pythonExec = named or sys.executable
+                python = context.getConf().get("spark.pyspark.python")
+                context.pythonExec = python or sys.executable
         return session
 
-    def _unanswered(self) -> str:
+    def _build_start_error(self) -> str:
         return (
-            f"Spark could not start on {self.shown} (KANON_SPARK): nothing that takes work for "
-            "Spark answers there."
+            f"Spark could not start on {self.shown} (KANON_SPARK): no Spark master answers there."
         )
 
-    def _settings(self) -> SparkConf:
-        told = {
+    def _build_settings(self) -> SparkConf:
+        options = {
             "spark.master": self.master,
             "spark.app.name": "kanon",
             "spark.ui.enabled": "false",
@@ -95,16 +94,16 @@ class SparkCluster:
             "spark.sql.execution.arrow.pyspark.enabled": "true",
             "spark.sql.ansi.enabled": "false",
             "spark.executor.syncLogLevel.enabled": "true",  # their logs would quote cells, too
-            "spark.python.task.killTimeout": "200ms",  # work that was cancelled has nothing to save
+            "spark.python.task.killTimeout": "200ms",  # cancelled work has nothing to save
         }
-        if self.local or any(host in _LOOPBACK for host, _ in _hosts(self.master)):
-            told["spark.driver.host"] = told["spark.driver.bindAddress"] = "127.0.0.1"
+        if self.local or any(host in _LOOPBACK for host, _ in _parse_hosts(self.master)):
+            options["spark.driver.host"] = options["spark.driver.bindAddress"] = "127.0.0.1"
         if self.local:
-            told["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
-            # An executor finds what this process finds, wherever it was started.
-            told["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+            options["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+            # An executor finds the modules that this process finds, wherever it was started.
+            options["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         settings = SparkConf(loadDefaults=False)
-        for name, value in told.items():
+        for name, value in options.items():
             settings.set(name, value)
         return settings
 
@@ -116,47 +115,47 @@ class SparkCluster:
             return False
         try:
             return not active._jsc.sc().isStopped()
-        except Exception:  # noqa: BLE001 whatever py4j raises, nobody answers
+        except Exception:  # noqa: BLE001 whatever py4j raises, Java does not answer
             return False
 
     @contextmanager
     def asked(self, name: str) -> Iterator[None]:
-        def said(message: str) -> str | None:
+        def explain(message: str) -> str | None:
             return sentence(name, message) if self.alive else LOST.format(name=quoted(name))
 
-        with saying(name, SPARK_ERRORS, said), quietly():
+        with saying(name, SPARK_ERRORS, explain), quietly():
             yield
 
     def run(
         self,
-        work: Callable[[SparkJobs], Found],
+        work: Callable[[SparkJobs], Result],
         progress: Progress,
         text: str,
         share: Callable[[], float] | None = None,
-    ) -> Found:
+    ) -> Result:
         jobs = SparkJobs(self, share)
-        found: list[Found] = []
+        results: list[Result] = []
 
-        def grouped() -> None:
+        def run_in_group() -> None:
             context = self.session.sparkContext
             context.setJobGroup(jobs.group, "kanon", interruptOnCancel=True)
-            found.append(work(jobs))
+            results.append(work(jobs))
 
-        # The thread of Java that belongs to this one takes the group, and ends with it.
-        watched(inheritable_thread_target(grouped), jobs.done, jobs.cancel, progress, text)
-        return found[0]
+        # The Java thread of this thread takes the group, and ends with it.
+        watched(inheritable_thread_target(run_in_group), jobs.done, jobs.cancel, progress, text)
+        return results[0]
 
     def executors(self) -> int:
         infos = self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
-        return len(infos) - (not self.local)  # the driver is told as one
+        return len(infos) - (not self.local)  # the driver is listed as one
 
     def check_executors(self) -> None:
         """Check once that executors have this version of kanon."""
-        if self._checked:
+        if self._has_checked_executors:
             return
         context = self.session.sparkContext
 
-        def version(_: int) -> str:  # sent as it is: it does not need what it looks for
+        def find_version(_: int) -> str:  # sent by value: works where kanon is missing
             try:
                 import kanon.sources.engines.spark_task
             except ImportError:
@@ -164,18 +163,18 @@ class SparkCluster:
             return str(kanon.__version__)
 
         tasks = max(2, context.defaultParallelism)
-        found = self.run(
-            lambda _: set(context.parallelize(range(tasks), tasks).map(version).collect()),
+        versions = self.run(
+            lambda _: set(context.parallelize(range(tasks), tasks).map(find_version).collect()),
             no_progress, "",
         )  # fmt: skip
-        if "" in found:
+        if "" in versions:
             raise TableError(NO_KANON)
-        for other in sorted(found - {kanon.__version__}):
+        for other in sorted(versions - {kanon.__version__}):
             raise TableError(
-                f"An executor of Spark has kanon {quoted(other)}, and here it is "
+                f"An executor of Spark has kanon {quoted(other)}, but this computer has "
                 f"{quoted(kanon.__version__)}: install the same version on every node."
             )
-        self._checked = True
+        self._has_checked_executors = True
 
 
 class SparkJobs:
@@ -183,57 +182,57 @@ class SparkJobs:
         self.group = f"kanon-{os.urandom(8).hex()}"
         self._cluster = cluster
         self._share = share
-        self._expected = 1
-        self._since = time.monotonic()
+        self._expected_stages = 1
+        self._last_progress = time.monotonic()
 
     def expect(self, frame: Any) -> None:
-        self._expected = _exchanges(frame._jdf.queryExecution().executedPlan()) + 2
+        self._expected_stages = _count_exchanges(frame._jdf.queryExecution().executedPlan()) + 2
 
-    def _stages(self) -> list[tuple[int, int, int]]:
-        """Per stage its tasks, those that are done, and those that run."""
+    def _list_stages(self) -> list[tuple[int, int, int]]:
+        """Per stage the numbers of all, of finished and of running tasks."""
         tracker = self._cluster.session.sparkContext.statusTracker()
-        found = []
+        stages = []
         for number in tracker.getJobIdsForGroup(self.group):
             job = tracker.getJobInfo(number)
             for stage in job.stageIds if job else ():
                 info = tracker.getStageInfo(stage)
                 if info is not None:
-                    done = info.numTasks if job.status == "SUCCEEDED" else info.numCompletedTasks
-                    found.append((info.numTasks, done, info.numActiveTasks))
-        return found
+                    ended = info.numTasks if job.status == "SUCCEEDED" else info.numCompletedTasks
+                    stages.append((info.numTasks, ended, info.numActiveTasks))
+        return stages
 
     def done(self) -> float:
-        """How much is done, from 0 to 1."""
-        stages, executors = self._stages(), self._cluster.executors()
+        """The finished share, from 0 to 1."""
+        stages, executors = self._list_stages(), self._cluster.executors()
         if executors or all(done == tasks for tasks, done, _ in stages):
-            self._since = time.monotonic()
-        elif time.monotonic() - self._since > self._cluster.patience:
+            self._last_progress = time.monotonic()
+        elif time.monotonic() - self._last_progress > self._cluster.patience:
             raise TableError(
-                f"{self._cluster.shown} (KANON_SPARK) has given no executor for "
+                f"{self._cluster.shown} (KANON_SPARK) has provided no executor for "
                 f"{self._cluster.patience:.0f} seconds: start workers, or ask for less per "
                 "executor (spark.executor.memory, spark.executor.cores)."
             )
         if self._share is not None:
             return self._share()
         ready = sum(done / tasks for tasks, done, _ in stages if tasks)
-        return ready / max(self._expected, len(stages))
+        return ready / max(self._expected_stages, len(stages))
 
     def cancel(self) -> None:
-        with suppress(Exception):  # a machine of Java that is gone runs nothing
+        with suppress(Exception):  # a Java process that has ended runs nothing
             context = self._cluster.session.sparkContext
             context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
-            deadline = time.monotonic() + _ENDING
-            while any(active for *_, active in self._stages()) and time.monotonic() < deadline:
+            deadline = time.monotonic() + _CANCEL_SECONDS
+            while any(active for *_, active in self._list_stages()) and time.monotonic() < deadline:
                 time.sleep(0.05)
 
 
-def _exchanges(plan: Any) -> int:
-    """How often rows change their places in a physical plan, without what is kept already."""
+def _count_exchanges(plan: Any) -> int:
+    """The number of exchanges of rows in a physical plan, apart from parts that are cached."""
     name = plan.nodeName()
     if name == "AdaptiveSparkPlan":
-        return _exchanges(plan.initialPlan())
+        return _count_exchanges(plan.initialPlan())
     children = plan.children()
-    below = sum(_exchanges(children.apply(place)) for place in range(children.size()))
+    below = sum(_count_exchanges(children.apply(place)) for place in range(children.size()))
     return below + name.endswith("Exchange")
 
 
@@ -249,40 +248,40 @@ class quietly(warnings.catch_warnings):
 def check_master(master: str) -> None:
     if master.startswith("sc:"):
         raise TableError(
-            "KANON_SPARK names a server of Spark Connect (sc://), which cannot give each part a "
-            "task of its own and may log cells: name the master itself, such as spark://host:7077."
+            "KANON_SPARK names a server of Spark Connect (sc://), which cannot give each part its "
+            "own task and may log cells: name the master itself, such as spark://host:7077."
         )
-    hosts = _hosts(master)
+    hosts = _parse_hosts(master)
     if not hosts and master != "yarn" and not _LOCAL.fullmatch(master):
         raise TableError(
-            "KANON_SPARK has to be 'local[n]', 'spark://host:port', 'yarn' or "
+            "KANON_SPARK must be 'local[n]', 'spark://host:port', 'yarn' or "
             f"'k8s://https://host:port'; {quoted(shown_master(master))} is none of these."
         )
     for address in hosts:
-        with suppress(OSError), socket.create_connection(address, timeout=_PROBE):
+        with suppress(OSError), socket.create_connection(address, timeout=_CONNECT_SECONDS):
             return
     if hosts:
         raise TableError(
-            f"The master of Spark does not answer at {quoted(shown_master(master), 120)} "
+            f"The Spark master does not answer at {quoted(shown_master(master), 120)} "
             "(KANON_SPARK)."
         )
 
 
-def _hosts(master: str) -> list[tuple[str, int]]:
+def _parse_hosts(master: str) -> list[tuple[str, int]]:
     scheme, _, rest = master.partition("://")
     if scheme not in ("spark", "k8s"):
         return []
-    found = []
-    for one in rest.split(",") if scheme == "spark" else [rest]:
+    hosts = []
+    for address in rest.split(",") if scheme == "spark" else [rest]:
         try:
-            parts = urlsplit(one if "://" in one else f"//{one}")
+            parts = urlsplit(address if "://" in address else f"//{address}")
             port = parts.port or (80 if parts.scheme == "http" else 443)
-        except ValueError:  # a port that is no number
+        except ValueError:  # a port that is not a number
             return []
         if not parts.hostname or (scheme == "spark" and not parts.port):
             return []
-        found.append((parts.hostname, port))
-    return found
+        hosts.append((parts.hostname, port))
+    return hosts
 
 
 def shown_master(master: str) -> str:
@@ -294,36 +293,36 @@ def shown_master(master: str) -> str:
     return re.sub(r"[^/,]*@", "", master)
 
 
-def _launch(settings: SparkConf) -> None:
+def _launch_java(settings: SparkConf) -> None:
     home = os.environ.get("JAVA_HOME")
-    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
+    java = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
     attached = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
-    if not found and not attached and os.name != "nt":
+    if not java and not attached and os.name != "nt":
         where = f"JAVA_HOME is {quoted(home, 120)}" if home else "JAVA_HOME is not set"
         raise TableError(
-            f"Spark needs Java 17 or newer, and none was found: {where}, and has to name the "
+            f"Spark needs Java 17 or newer, but none was found: {where}. Set JAVA_HOME to the "
             "folder of Java that holds bin/java."
         )
     try:
         SparkContext._ensure_initialized(conf=settings)
     except PySparkRuntimeError:
         raise TableError(
-            "Spark's Java ended as soon as it began: it needs Java 17 or newer (JAVA_HOME), "
-            "settings that it knows (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), and for 'yarn' "
+            "Spark's Java ended as soon as it started: it needs Java 17 or newer (JAVA_HOME), "
+            "valid settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), and for 'yarn' "
             "HADOOP_CONF_DIR."
         ) from None
 
 
 def end_session() -> None:
-    """End the session of this process and its machine of Java, if it has started one."""
+    """End the session of this process, and its Java process if it has started one."""
     gateway: Any = SparkContext._gateway
     process = getattr(gateway, "proc", None)
     session = SparkSession._instantiatedSession
-    stopping = threading.Thread(target=_stop, args=(session,), daemon=True)
+    stopping = threading.Thread(target=_stop_session, args=(session,), daemon=True)
     stopping.start()
     stopping.join(5.0)  # one that waits for a master does not stop
     if process is not None:
-        process.stdin.close()  # by which it ends itself and removes its files, if it can
+        process.stdin.close()  # then it ends itself and removes its files, if it can
         try:
             process.wait(5.0)
         except subprocess.TimeoutExpired:
@@ -336,7 +335,7 @@ def end_session() -> None:
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
-def _stop(session: Any) -> None:
+def _stop_session(session: Any) -> None:
     with suppress(Exception), quietly():
         if session is not None:
             session.stop()
