@@ -20,8 +20,8 @@ CARD = Card(
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
-    lowest="0: every class is mixed as the whole table",
-    highest="n - 1: in some class everybody has a value that nobody else has",
+    lowest="0: every class is mixed like the whole table",
+    highest="n - 1: a class has one record, and its value occurs nowhere else",
 )
 
 
@@ -43,7 +43,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed as the table, to n - 1.
+        From 0, the class is mixed like the table, to n - 1.
 
     Notes
     -----
@@ -51,7 +51,8 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
     Examples
     --------
-    Twice a cold; a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4 to 1/2.
+    A class with two colds, and one with a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4
+    to 1/2.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).round(9).tolist()
@@ -113,7 +114,8 @@ MEASURES = (
         heading="basic β ↓",
         title="β-likeness",
         unit="ratio",
-        meaning="By how much of itself a value's share grows at most in a class.",
+        meaning="How much a value's share grows at most in a class, relative to its share in the "
+        "table.",
     ),
 )  # fmt: skip
 

@@ -20,12 +20,12 @@ CARD = Card(
     name="recursive-cl-diversity",
     title="Recursive (c, l)-diversity",
     summary="In every class the most frequent sensitive value occurs less than c times as often as "
-    "all values from the l-th most frequent on together.",
+    "the l-th most frequent and all rarer values together.",
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
     unit="ratio",
     direction="lower",
     lowest="1 / (v - l + 1) of v values: all are equally frequent in every class",
-    highest="infinite: some class has fewer than l values",
+    highest="infinite: at least one class has fewer than l values",
 )
 
 
@@ -35,7 +35,7 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     Parameters
     ----------
     l
-        From which value on the rare ones are summed, at least 1.
+        The rank from which values are summed, at least 1.
 
     Returns
     -------
@@ -55,15 +55,15 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
     [1.0, 3.0, inf]
     """
-    sensitive = sensitive.folded  # values that read alike are one
+    sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
     counts = sensitive.count[most_first]
     rank = np.arange(len(counts)) - np.repeat(sensitive.start[:-1], np.diff(sensitive.start))
     most = sensitive.summed(np.where(rank == 0, counts, 0))
     rest = sensitive.summed(np.where(rank >= l - 1, counts, 0))
-    found = np.full(len(most), np.inf)
-    np.divide(most, rest, out=found, where=rest > 0)
-    return found
+    ratios = np.full(len(most), np.inf)
+    np.divide(most, rest, out=ratios, where=rest > 0)
+    return ratios
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class RecursiveCLDiversity(SensitiveModel):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
             return self._refused(
-                f"there {verb} {counted(most, 'different value')}, and l is at most that"
+                f"there {verb} only {counted(most, 'different value')}, the largest possible l"
             )
         return self._refused(f"c has to be above {rounded(ratio, up=True)}")
 
@@ -145,8 +145,8 @@ MEASURES = (
         heading="recursive c for l = 2 ↓",
         title="c of recursive (c, 2)-diversity",
         unit="ratio",
-        meaning="How many times as often as all other values together the most frequent one occurs "
-        "in a class.",
+        meaning="How many times as often the most frequent value occurs in a class as all other "
+        "values together.",
     ),
 )  # fmt: skip
 

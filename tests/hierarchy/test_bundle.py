@@ -62,7 +62,7 @@ def test_every_column_gets_its_tree_back_whatever_it_is_called(plain):
     assert data == write_bundle(trees)
     found = read_bundle([("bundle.zip", data)], list(trees))
     if not trees:
-        assert "holds no CSV, JSON or GraphML" in problem_of(found)
+        assert "has no CSV, JSON or GraphML" in problem_of(found)
         return
     assert {one.column: one.imported.hierarchy for one in found} == trees
     assert all(one.problem is None for one in found)
@@ -135,7 +135,7 @@ def test_a_second_file_for_a_column_says_so():
     assert found[1].imported.hierarchy == DRAWN
     assert found[1].problem is None, "it is free for another column"
     assert found[1].imported.notes == (
-        "It also stands for the column 'sex', which 'sex.csv' is taken for.",
+        "It also fits the column 'sex', but 'sex.csv' is used for that column.",
     )
 
 

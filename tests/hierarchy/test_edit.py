@@ -462,9 +462,12 @@ REFUSED: dict[str, tuple[Callable[[], Hierarchy], str]] = {
     "ungroup a leaf": (lambda: edit.ungroup(ZOO, ["Felid", "Cat"]), "is a value"),
     "rename a leaf": (
         lambda: edit.rename(ZOO, "Cat", "Kitten"),
-        "a value of the column keeps its name",
+        "it is a value of the column",
     ),
-    "rename a single node": (lambda: edit.rename(ALONE, "Cat", "Kitten"), "keeps its name"),
+    "rename a single node": (
+        lambda: edit.rename(ALONE, "Cat", "Kitten"),
+        "is a value of the column",
+    ),
     "rename nobody": (lambda: edit.rename(ZOO, "Cattle", "Cows"), "no node"),
     "rename to nothing": (lambda: edit.rename(ZOO, "Felid", ""), "cannot be empty"),
     "rename to what exists": (lambda: edit.rename(ZOO, "Felid", "Dog"), "is taken"),
