@@ -141,25 +141,18 @@ class AlgorithmPlan(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_known_keys(cls, content: Any) -> Any:
-        if isinstance(content, dict):
-            choices = {
-                parameter.name: parameter.choices
-                for parameter in parameters_of(content.get("name"))
-            }
+    def _check_known_keys(cls, raw: Any) -> Any:
+        if isinstance(raw, dict):
+            choices = {part.name: part.choices for part in parameters_of(raw.get("name"))}
             keys = [*cls.model_fields, *choices]
-            texts = {
-                key: _convert_choice(content[key], choices[key])
-                for key in choices
-                if key in content
-            }
-            content = {**content, **texts}
-            unknown = [key for key in content if key not in keys]
+            texts = {key: _convert_choice(raw[key], choices[key]) for key in choices if key in raw}
+            raw = {**raw, **texts}
+            unknown = [key for key in raw if key not in keys]
             if unknown:
                 raise ValueError(
                     f"the key {quoted(unknown[0])} is unknown; choose from {', '.join(keys)}"
                 )
-        return content
+        return raw
 
     @property
     def options(self) -> dict[str, Any]:

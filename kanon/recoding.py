@@ -180,8 +180,7 @@ class Recoding:
     def released(self) -> EquivalenceClasses:
         """The classes of the released table, with their sensitive values and persons."""
         histograms = (
-            histogram.grouped(self.assigned, self.n_classes)
-            for histogram in self.classes.histograms
+            part.grouped(self.assigned, self.n_classes) for part in self.classes.histograms
         )
         return self.original.regrouped(self.nodes, self.counts, histograms)
 
@@ -193,14 +192,12 @@ class Recoding:
         bad : numpy.ndarray, shape (R,), bool, optional
             The other classes to suppress.
         """
-        leaves = self.counts < k if bad is None else bad | (self.counts < k)
-        if not leaves.any():
+        out = self.counts < k if bad is None else bad | (self.counts < k)
+        if not out.any():
             return self
-        place = np.where(leaves, -1, np.cumsum(~leaves) - 1)
+        place = np.where(out, -1, np.cumsum(~out) - 1)
         assigned = np.where(self.assigned < 0, -1, place[self.assigned])
-        return replace(
-            self, nodes=self.nodes[~leaves], counts=self.counts[~leaves], assigned=assigned
-        )
+        return replace(self, nodes=self.nodes[~out], counts=self.counts[~out], assigned=assigned)
 
     @property
     def suppressed_records(self) -> int:
@@ -408,12 +405,10 @@ class MergePath:
         live = live[np.argsort(tuple_keys(self.nodes[live], node_counts))]
         n_live = len(live)
         assert n_live == further.classes.n_classes, "no two classes look the same"
-        new_classes = len(self.counts) + np.arange(len(further.parts))
+        new = len(self.counts) + np.arange(len(further.parts))
         return MergePath(
             self.classes,
-            np.concatenate(
-                [self.parts, renamed(further.parts, np.concatenate([live, new_classes]))]
-            ),
+            np.concatenate([self.parts, renamed(further.parts, np.concatenate([live, new]))]),
             np.concatenate([self.smallest, further.smallest]),
             np.concatenate([self.nodes, further.nodes[n_live:]]),
             np.concatenate([self.counts, further.counts[n_live:]]),

@@ -233,12 +233,10 @@ def named_like(name: str) -> Suggestion | None:
     # Pairs of words too, for names such as "postal code" or "year of birth".
     pairs = ["_".join(words[i : i + 2]) for i in range(len(words) - 1)]
     candidates = {"_".join(words), *pairs, *words}
-    candidates |= {
-        re.sub(r"[\d_]+$", "", candidate) for candidate in candidates
-    }  # of "diagnosis 2"
-    candidates |= {candidate.removesuffix("s") for candidate in candidates}
+    candidates |= {re.sub(r"[\d_]+$", "", text) for text in candidates}
+    candidates |= {text.removesuffix("s") for text in candidates}
     for role, pattern, reason in _NAMES:
-        if any(re.fullmatch(pattern, candidate) for candidate in candidates):
+        if any(re.fullmatch(pattern, text) for text in candidates):
             return Suggestion(role, reason)
     return None
 

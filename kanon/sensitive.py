@@ -55,6 +55,13 @@ class SensitiveValues(tuple[str, ...]):
 class Sensitive:
     """The histograms of one sensitive column, one per class, with only the values that occur.
 
+    A class with two colds, and one with a cold and an angina.
+
+    >>> ill = Sensitive.from_records(
+    ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
+    >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
+    ([[0, 2], [1, 1]], [1, 3], [2, 2])
+
     Attributes
     ----------
     name
@@ -72,15 +79,6 @@ class Sensitive:
     total : numpy.ndarray, shape (v,), int64
         The number of records of the whole table with each value, also for some of its classes:
         p(s, T) is ``total / total.sum()``.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and an angina.
-
-    >>> ill = Sensitive.from_records(
-    ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
-    >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
-    ([[0, 2], [1, 1]], [1, 3], [2, 2])
     """
 
     name: str

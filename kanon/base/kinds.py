@@ -125,9 +125,7 @@ class ColumnKind:
         if self.name in ("time", "date and time"):
             return "time"
         resolutions: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
-        marks = (
-            next(filter(pattern.__contains__, "DMQY")) for pattern in self.pattern.split(AND_ALSO)
-        )
+        marks = (next(filter(part.__contains__, "DMQY")) for part in self.pattern.split(AND_ALSO))
         return resolutions[max("DMQY".index(mark) for mark in marks)]
 
     def number(self, text: str) -> float | None:
@@ -247,9 +245,7 @@ def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
         name, pattern = ("whole number", WHOLE[0]) if whole else ("decimal", DECIMAL[0])
         kinds.append(ColumnKind(name, pattern))
     for name, patterns in (("whole number", WHOLE[1:]), ("decimal", DECIMAL[1:])):
-        kinds += [
-            ColumnKind(name, pattern) for pattern in patterns if _are_all_marked(bare, pattern)
-        ]
+        kinds += [ColumnKind(name, pattern) for pattern in patterns if _has_marks(bare, pattern)]
     short = any(len(text.lstrip("+-−")) == 3 and text[-3:].isdigit() for text in bare)
     if len(kinds) > 1 and kinds[1].pattern == "1.234" and short:
         kinds[:2] = kinds[1], kinds[0]
@@ -391,7 +387,7 @@ def _read_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 @cache
-def _compile_number_pattern(pattern: str) -> tuple[re.Pattern[str], str]:
+def _compile_shape(pattern: str) -> tuple[re.Pattern[str], str]:
     group = pattern[1] if pattern[1] in ",. '" else ""
     mark = pattern[-3] if pattern[-3] in ",." else ""
     sign = {"": "", " ": _BLANK, "'": "['’]"}.get(group, re.escape(group))
@@ -402,29 +398,27 @@ def _compile_number_pattern(pattern: str) -> tuple[re.Pattern[str], str]:
 
 
 def _is_like_number(text: str) -> bool:
-    shapes = (_compile_number_pattern(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
+    shapes = (_compile_shape(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
     return _read_plain_numbers([text]) is not None or any(shape.fullmatch(text) for shape in shapes)
 
 
 def _read_marked_number(text: str, pattern: str) -> float | None:
     return (
-        float(_strip_marks(text, pattern))
-        if _compile_number_pattern(pattern)[0].fullmatch(text)
-        else None
+        float(_strip_marks(text, pattern)) if _compile_shape(pattern)[0].fullmatch(text) else None
     )
 
 
 def _strip_marks(text: str, pattern: str) -> str:
 
-    mark = _compile_number_pattern(pattern)[1]
+    mark = _compile_shape(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
     sign = "-" if text[0] in "-−" else ""
     return f"{sign}{re.sub(r'[^0-9]', '', whole)}{decimals and '.'}{decimals}"
 
 
-def _are_all_marked(texts: Sequence[str], pattern: str) -> bool:
+def _has_marks(texts: Sequence[str], pattern: str) -> bool:
     """Whether all are written in a pattern, and each of its marks occurs."""
-    shape, mark = _compile_number_pattern(pattern)
+    shape, mark = _compile_shape(pattern)
     if not all(map(shape.fullmatch, texts)):
         return False
     whole = [text.partition(mark)[0] if mark else text for text in texts]

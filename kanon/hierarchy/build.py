@@ -47,6 +47,14 @@ def intervals(
 
     Values, widths and bounds are taken as the decimals that are written, without rounding.
 
+    >>> tree = intervals(["17", "18", "23"], widths=[5, 10])
+    >>> tree.labels
+    ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
+    >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
+    ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
+    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
+    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
+
     Parameters
     ----------
     values
@@ -65,16 +73,6 @@ def intervals(
     ------
     HierarchyError
         A value is not a number, or the widths do not nest.
-
-    Examples
-    --------
-    >>> tree = intervals(["17", "18", "23"], widths=[5, 10])
-    >>> tree.labels
-    ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
-    >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
-    ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
-    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
-    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
     """
     check_number("levels", len(widths) + 2)
     texts = _list_distinct(values)
@@ -92,6 +90,9 @@ def ages(
 ) -> Hierarchy:
     """Dates of birth as ages on a day, in whole years, in nested intervals.
 
+    >>> ages(["04.03.1981", "26.11.1981"], date(2026, 11, 25), [1, 10]).labels
+    ('26.11.1981', '04.03.1981', 'age 44', 'age 45', 'age 40-49', '*')
+
     Parameters
     ----------
     values
@@ -108,25 +109,18 @@ def ages(
     ------
     HierarchyError
         A value is no date, has no day, or lies after the day; or the widths do not nest.
-
-    Examples
-    --------
-    >>> ages(["04.03.1981", "26.11.1981"], date(2026, 11, 25), [1, 10]).labels
-    ('26.11.1981', '04.03.1981', 'age 44', 'age 45', 'age 40-49', '*')
     """
     check_number("levels", len(widths) + 2)
     if any(not float(width).is_integer() for width in widths):
         raise HierarchyError("The widths of age intervals have to be whole years.")
     texts = _list_distinct(values)
-    moment_by_text, reading = _parse_dates(texts, kind)
-    if reading is not None and (
-        reading.name == "time" or reading.resolution not in ("day", "time")
-    ):
+    moment_by_text, form = _parse_dates(texts, kind)
+    if form is not None and (form.name == "time" or form.resolution not in ("day", "time")):
         raise HierarchyError("Ages need dates with a day, and the values have none.")
     late = [text for text in texts if moment_by_text[text].date() > day]
     if late:
         raise HierarchyError(
-            f"Ages are counted on {day.isoformat()}; {_count_values(late)} later ({{cells}}).", late
+            f"Ages are counted on {day.isoformat()}; {_count(late)} later ({{cells}}).", late
         )
     years = [
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
@@ -142,6 +136,9 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     Groups are named by their first and last value. The last group of a level may be smaller; a
     group of one value adds no level, nor does one that holds them all.
 
+    >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
+    ('low – fair', 'good – high', 'low – high', '*')
+
     Parameters
     ----------
     values
@@ -153,11 +150,6 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     ------
     HierarchyError
         A size is not a whole number of at least 2, or two groups would get one name.
-
-    Examples
-    --------
-    >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
-    ('low – fair', 'good – high', 'low – high', '*')
     """
     if not sizes or any(not is_whole(size) or size < 2 for size in sizes):
         raise HierarchyError("The sizes of ordered groups have to be whole numbers of at least 2.")
@@ -180,6 +172,9 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
 def mask_steps(longest: int, step: int) -> list[int]:
     """How many characters :func:`mask` keeps at each level if it masks ``step`` at a time.
 
+    >>> mask_steps(5, 1), mask_steps(8, 3)
+    ([4, 3, 2, 1], [5, 2])
+
     Parameters
     ----------
     longest
@@ -191,11 +186,6 @@ def mask_steps(longest: int, step: int) -> list[int]:
     ------
     HierarchyError
         The step is not a whole number of at least 1, or leaves no character.
-
-    Examples
-    --------
-    >>> mask_steps(5, 1), mask_steps(8, 3)
-    ([4, 3, 2, 1], [5, 2])
     """
     if not is_whole(step) or step < 1:
         raise HierarchyError("A step masks a whole number of characters, at least 1.")
@@ -213,6 +203,11 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     Where all codes have one length, a star stands for each masked character. Otherwise one star
     stands for all masked characters, or none, as codes of different lengths may share a remainder.
 
+    >>> mask(["4711", "4712"], keep=[3, 1]).labels
+    ('4711', '4712', '471*', '4***', '*')
+    >>> mask(["E11", "E11.9", "E11.72"], keep=[3]).labels
+    ('E11', 'E11.72', 'E11.9', 'E11*', '*')
+
     Parameters
     ----------
     values
@@ -226,13 +221,6 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     ------
     HierarchyError
         ``keep`` does not fall from level to level, or ``side`` is unknown.
-
-    Examples
-    --------
-    >>> mask(["4711", "4712"], keep=[3, 1]).labels
-    ('4711', '4712', '471*', '4***', '*')
-    >>> mask(["E11", "E11.9", "E11.72"], keep=[3]).labels
-    ('E11', 'E11.72', 'E11.9', 'E11*', '*')
     """
     if side not in ("left", "right"):
         raise HierarchyError(f"The side of a mask is 'left' or 'right', not {str(side)[:40]!r}.")
@@ -262,6 +250,11 @@ def dates(
 ) -> Hierarchy:
     """Dates and times raised to hours, days, months, quarters, years, decades.
 
+    >>> dates(["2021-03-04", "2021-05-01"], ["quarter", "year"]).labels
+    ('2021-03-04', '2021-05-01', '2021-Q1', '2021-Q2', '2021', '*')
+    >>> dates(["04.03.1981", "14.03.1979"], ["year", "decade"]).labels
+    ('14.03.1979', '04.03.1981', '1979', '1970s', '1981', '1980s', '*')
+
     Parameters
     ----------
     values
@@ -275,13 +268,6 @@ def dates(
     ------
     HierarchyError
         A value is not such a date, or a level is unknown, out of order or finer than the dates.
-
-    Examples
-    --------
-    >>> dates(["2021-03-04", "2021-05-01"], ["quarter", "year"]).labels
-    ('2021-03-04', '2021-05-01', '2021-Q1', '2021-Q2', '2021', '*')
-    >>> dates(["04.03.1981", "14.03.1979"], ["year", "decade"]).labels
-    ('14.03.1979', '04.03.1981', '1979', '1970s', '1981', '1980s', '*')
     """
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
@@ -292,14 +278,14 @@ def dates(
     if ranks != sorted(set(ranks)):
         raise HierarchyError("List the levels of dates from fine to coarse, each once.")
     texts = _list_distinct(values)
-    moment_by_text, reading = _parse_dates(texts, kind)
-    possible = date_levels(reading)
+    moment_by_text, form = _parse_dates(texts, kind)
+    possible = date_levels(form)
     beyond = [level for level in levels if level not in possible]
     if beyond:
         raise HierarchyError(
             f"The values do not have the {beyond[0]}; choose from {', '.join(possible)}."
         )
-    clock = reading is not None and reading.name == "time"
+    clock = form is not None and form.name == "time"
     return tree_of_paths(
         [
             [text, *(_name_period(moment, level, clock) for level in levels)]
@@ -327,15 +313,13 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
     Members are values or groups of an earlier level. A group that no later level names stands
     under the root; the name ``*`` is the root itself.
 
+    >>> groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]).labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+
     Raises
     ------
     HierarchyError
         A member is in two groups, or the groups are no tree.
-
-    Examples
-    --------
-    >>> groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]).labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
     """
     parent_by_member: dict[str, str] = {}
     for level in levels:
@@ -392,9 +376,7 @@ def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Dec
         if not texts:
             raise HierarchyError(_NO_VALUES)
         bad, how = _find_misfits(texts, kind, ("whole number", "decimal"))
-        raise HierarchyError(
-            f"Intervals need numbers{how}; {_count_values(bad)} not ({{cells}}).", bad
-        )
+        raise HierarchyError(f"Intervals need numbers{how}; {_count(bad)} not ({{cells}}).", bad)
     return numbers
 
 
@@ -415,11 +397,11 @@ def _find_misfits(
 def _parse_dates(
     texts: list[str], kind: ColumnKind | None
 ) -> tuple[dict[str, datetime], ColumnKind | None]:
-    reading = kind or next(iter(moment_kinds(texts)), None)
-    moment_by_text = _read_dates(texts, reading)
+    form = kind or next(iter(moment_kinds(texts)), None)
+    moment_by_text = _read_dates(texts, form)
     dates = {text: moment for text, moment in moment_by_text.items() if moment is not None}
     if len(dates) == len(texts):
-        return dates, reading
+        return dates, form
     bad, how = _find_misfits(texts, kind, ("date", "date and time", "time"))
     if not bad:
         raise HierarchyError(
@@ -432,9 +414,7 @@ def _parse_dates(
     how = how or " such as 2021-03-04 or 04.03.2021"
     several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
     together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
-    raise HierarchyError(
-        f"Dates{how} are needed; {_count_values(bad)} not ({{cells}}){together}.", bad
-    )
+    raise HierarchyError(f"Dates{how} are needed; {_count(bad)} not ({{cells}}){together}.", bad)
 
 
 def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:
@@ -463,7 +443,7 @@ def _list_distinct(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(canonical_text, values)))
 
 
-def _count_values(values: Sequence[str]) -> str:
+def _count(values: Sequence[str]) -> str:
     return counted(len(values), "distinct value is", "distinct values are")
 
 

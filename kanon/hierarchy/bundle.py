@@ -181,9 +181,7 @@ def _describe_size_limit(name: str) -> str:
 def _match_key(key: str, columns: Sequence[str]) -> str | None:
     if key in columns:
         return key
-    alike = [
-        column for column in columns if _fold_name(column) and _fold_name(column) == _fold_name(key)
-    ]
+    alike = [column for column in columns if _fold(column) and _fold(column) == _fold(key)]
     return alike[0] if alike else None
 
 
@@ -191,10 +189,8 @@ def _match_stem(stem: str, columns: Sequence[str]) -> str | None:
     """Find the longest column that a file's name ends with, exactly if possible."""
     exact = [column for column in columns if _matches_column(stem, column, "_")]
     if not exact:
-        folded = _fold_name(stem)
-        exact = [
-            c for c in columns if _fold_name(c) and _matches_column(folded, _fold_name(c), " ")
-        ]
+        folded = _fold(stem)
+        exact = [c for c in columns if _fold(c) and _matches_column(folded, _fold(c), " ")]
     return max(exact, key=len, default=None)
 
 
@@ -203,38 +199,36 @@ def _matches_column(stem: str, column: str, separator: str) -> bool:
     return stem in (column, with_prefix) or stem.endswith(separator + with_prefix)
 
 
-def _fold_name(name: str) -> str:
+def _fold(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name).strip().casefold()
 
 
 def _drop_duplicate_csv(results: Sequence[FileResult]) -> list[FileResult]:
     """Drop each CSV whose column or name a readable JSON of the same zip has too."""
-    better = [
-        result for result in results if result.imported and _get_ending(result.file) == "json"
-    ]
-    columns = {result.column for result in better if result.column is not None}
-    names = {result.file.rpartition(".")[0] for result in better}
+    better = [file for file in results if file.imported and _get_ending(file.file) == "json"]
+    columns = {file.column for file in better if file.column is not None}
+    names = {file.file.rpartition(".")[0] for file in better}
     return [
-        result
-        for result in results
-        if _get_ending(result.file) != "csv"
-        or (result.column not in columns and result.file.rpartition(".")[0] not in names)
+        file
+        for file in results
+        if _get_ending(file.file) != "csv"
+        or (file.column not in columns and file.file.rpartition(".")[0] not in names)
     ]
 
 
 def _keep_first_per_column(results: Sequence[FileResult]) -> Iterator[FileResult]:
     """Keep one file for each column: one that names it exactly, else the first."""
     first: dict[str, FileResult] = {}
-    for result in sorted(results, key=lambda result: not result.exact):
-        if result.imported is not None and result.column is not None:
-            first.setdefault(result.column, result)
-    for result in results:
-        if result.imported is None or result.column is None or first[result.column] is result:
-            yield result
+    for file in sorted(results, key=lambda file: not file.exact):
+        if file.imported is not None and file.column is not None:
+            first.setdefault(file.column, file)
+    for file in results:
+        if file.imported is None or file.column is None or first[file.column] is file:
+            yield file
             continue
         note = (
-            f"It also fits the column {quoted(result.column)}, but "
-            f"{quoted(_get_base_name(first[result.column].file))} is used for that column."
+            f"It also fits the column {quoted(file.column)}, but "
+            f"{quoted(_get_base_name(first[file.column].file))} is used for that column."
         )
-        hierarchy_file = replace(result.imported, notes=(*result.imported.notes, note))
-        yield replace(result, column=None, imported=hierarchy_file)
+        hierarchy_file = replace(file.imported, notes=(*file.imported.notes, note))
+        yield replace(file, column=None, imported=hierarchy_file)

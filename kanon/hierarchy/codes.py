@@ -42,18 +42,18 @@ def codes(
     ranges: Iterable[CodeRange] = (),
 ) -> Hierarchy:
     """Codes under their beginnings, and these under ranges of codes."""
-    code_ranges = list(ranges)
-    if not separators.strip() and not prefixes and not code_ranges:
+    spans = list(ranges)
+    if not separators.strip() and not prefixes and not spans:
         raise HierarchyError(
             "Give separators to cut the codes at, lengths of prefixes, or ranges of codes."
         )
-    _check_prefixes(prefixes, code_ranges)
+    _check_prefixes(prefixes, spans)
     texts = sorted(dict.fromkeys(map(canonical_text, values)))
     parts = {text: _cut_code(text, separators, prefixes) for text in texts}
     groups = set(itertools.chain.from_iterable(parts.values()))
     shortest = {[text, *parts[text]][-1] for text in texts}
-    above = _find_ranges_above(shortest, code_ranges, separators)
-    if code_ranges and not any(above.values()):
+    above = _find_ranges_above(shortest, spans, separators)
+    if spans and not any(above.values()):
         raise HierarchyError("No value of the column lies in any of the ranges of codes.")
     paths = []
     for text in texts:
@@ -65,28 +65,26 @@ def codes(
 
 def parse_ranges(text: str) -> list[CodeRange]:
     """Read lines ``from;to;name``; without a name the range is called "from–to"."""
-    code_ranges: list[CodeRange] = []
+    spans: list[CodeRange] = []
     separator = next((sign for sign in ";\t," if sign in text), ";")
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator)
     try:
         for cells in reader:
             row = [cell.strip() for cell in cells]
-            if not any(row) or (
-                not code_ranges and [cell.lower() for cell in row[:2]] == ["from", "to"]
-            ):
+            if not any(row) or (not spans and [cell.lower() for cell in row[:2]] == ["from", "to"]):
                 continue
-            code_ranges.append(_parse_range(row, f"Line {reader.line_num} of the ranges"))
-            check_number("nodes", len(code_ranges))
+            spans.append(_parse_range(row, f"Line {reader.line_num} of the ranges"))
+            check_number("nodes", len(spans))
     except csv.Error:
         raise HierarchyError("Write each range of codes as a line from;to;name.") from None
-    return code_ranges
+    return spans
 
 
 def ranges_text(ranges: Iterable[CodeRange]) -> str:
     """Write the lines that :func:`parse_ranges` reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(
-        [code_range.first, code_range.last, code_range.name] for code_range in ranges
+        [span.first, span.last, span.name] for span in ranges
     )
     return out.getvalue().rstrip("\n")
 
@@ -100,7 +98,7 @@ def icd_10_chapters() -> tuple[CodeRange, ...]:
 
 def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
     """The labels directly under the root of :func:`codes` that are no range."""
-    names = {canonical_text(code_range.name) for code_range in ranges}
+    names = {canonical_text(span.name) for span in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]
 
@@ -111,12 +109,9 @@ def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> di
     Where all its values are equally long, as postcodes are, only their beginnings count.
     """
     beyond = {}
-    for code_range in ranges:
-        first, last = (
-            _NUMBER.fullmatch(code_range.first.upper()),
-            _NUMBER.fullmatch(code_range.last.upper()),
-        )
-        node = tree.node_of.get(canonical_text(code_range.name))
+    for span in ranges:
+        first, last = (_NUMBER.fullmatch(span.first.upper()), _NUMBER.fullmatch(span.last.upper()))
+        node = tree.node_of.get(canonical_text(span.name))
         if not first or not last or node is None or first[1] != last[1]:
             continue
         leaves = tree.labels[tree.first[node] : tree.last[node]]
@@ -129,7 +124,7 @@ def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> di
             or (match[3] and not match[1] and int(match[3]) > int(last[2]))
         ]
         if values:
-            beyond[code_range.name] = values
+            beyond[span.name] = values
     return beyond
 
 
@@ -144,7 +139,7 @@ def _check_prefixes(prefixes: Sequence[int], ranges: Sequence[CodeRange]) -> Non
         raise HierarchyError("A prefix has a whole number of characters, at least 1.")
     if any(wide <= narrow for wide, narrow in itertools.pairwise(prefixes)):
         raise HierarchyError("Prefixes have to get shorter from level to level.")
-    longest = max((len(code_range.first) for code_range in ranges), default=0)
+    longest = max((len(span.first) for span in ranges), default=0)
     if prefixes and prefixes[-1] < longest:
         raise HierarchyError(
             f"A prefix of {prefixes[-1]} is too short to lie in a range: the ends of the ranges "
@@ -172,14 +167,12 @@ def _find_ranges_above(
 ) -> Mapping[str, list[str]]:
     codes = list(codes)
     digits = _find_number_width(codes, ranges)
-    uniform = [_check_range(code_range, separators, digits) for code_range in ranges]
-    for name, following in itertools.pairwise(sorted(code_range.name for code_range in uniform)):
+    uniform = [_check_range(span, separators, digits) for span in ranges]
+    for name, following in itertools.pairwise(sorted(span.name for span in uniform)):
         if name == following:
             raise HierarchyError("Two ranges of codes are called {cells}; rename one.", [name])
-    widest_first = sorted(
-        uniform, key=lambda code_range: code_range.last + _AFTER_ALL, reverse=True
-    )
-    waiting = sorted(widest_first, key=lambda code_range: code_range.first)[::-1]
+    widest_first = sorted(uniform, key=lambda span: span.last + _AFTER_ALL, reverse=True)
+    waiting = sorted(widest_first, key=lambda span: span.first)[::-1]
     names_by_code: dict[str, list[str]] = {}
     enclosing: list[CodeRange] = []
     for padded, code in sorted((_pad_number(code.upper(), digits), code) for code in codes):
@@ -188,32 +181,30 @@ def _find_ranges_above(
         while enclosing and enclosing[-1].last + _AFTER_ALL < padded:
             enclosing.pop()
         names_by_code[code] = [
-            code_range.name
-            for code_range in reversed(enclosing)
-            if len(padded) >= len(code_range.first)
+            span.name for span in reversed(enclosing) if len(padded) >= len(span.first)
         ]
     while waiting:
         _enter_range(waiting.pop(), enclosing)
     return names_by_code
 
 
-def _enter_range(code_range: CodeRange, enclosing: list[CodeRange]) -> None:
-    while enclosing and enclosing[-1].last + _AFTER_ALL < code_range.first:
+def _enter_range(span: CodeRange, enclosing: list[CodeRange]) -> None:
+    while enclosing and enclosing[-1].last + _AFTER_ALL < span.first:
         enclosing.pop()
-    if enclosing and not code_range._is_inside(enclosing[-1]):
+    if enclosing and not span._is_inside(enclosing[-1]):
         raise HierarchyError(
             "Two ranges of codes overlap ({cells}). Place one beside or inside the other.",
-            [enclosing[-1].name, code_range.name],
+            [enclosing[-1].name, span.name],
         )
-    enclosing.append(code_range)
+    enclosing.append(span)
 
 
 def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int:
     """Find the digits of the longest number, if codes are compared as numbers; else 0."""
     ends = [
-        (code_range.first, code_range.last)
-        for code_range in ranges
-        if code_range.first.isdecimal() and code_range.last.isdecimal()
+        (span.first, span.last)
+        for span in ranges
+        if span.first.isdecimal() and span.last.isdecimal()
     ]
     parts = {match[2] for match in map(_NUMBER.match, codes) if match and not match[1]}
     texts = {*itertools.chain.from_iterable(ends), *parts}
@@ -231,20 +222,20 @@ def _pad_number(code: str, digits: int) -> str:
     return re.sub(r"^\d+", lambda number: number[0].zfill(digits), code)
 
 
-def _check_range(code_range: CodeRange, separators: str, digits: int) -> CodeRange:
-    first = _pad_number(code_range.first.strip().upper(), digits)
-    last = _pad_number(code_range.last.strip().upper(), digits)
+def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
+    first = _pad_number(span.first.strip().upper(), digits)
+    last = _pad_number(span.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
             "A range of codes goes from one code to a later one of the same length; {cells} does "
             "not.",
-            [f"{code_range.first}–{code_range.last}"],
+            [f"{span.first}–{span.last}"],
         )
     if set(first + last) & set(separators):
         raise HierarchyError(
             "The ends of a range of codes have no separator; {cells} has one.",
-            [f"{code_range.first}–{code_range.last}"],
+            [f"{span.first}–{span.last}"],
         )
-    if not canonical_text(code_range.name):
+    if not canonical_text(span.name):
         raise HierarchyError("The range of codes {cells} has no name.", [f"{first}–{last}"])
-    return CodeRange(first=first, last=last, name=canonical_text(code_range.name))
+    return CodeRange(first=first, last=last, name=canonical_text(span.name))

@@ -69,16 +69,6 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
     is possible: then those ``most`` children with the most leaves stay, and
     :attr:`CostMatrix.left_out` tells how many values are missing.
 
-    Parameters
-    ----------
-    focus
-        The node whose subtree is shown. A single child below it is passed through if the subtree
-        is too large: it groups nothing.
-    most
-        The largest number of nodes, at least 2.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"A": ["a", "b", "c"], "B": ["d"]}, {"*": ["A", "B", "e"]}])
     >>> [tree.labels[node] for node in cut(tree, tree.root)]
@@ -89,6 +79,14 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
     ['A', 'B', 'e']
     >>> [tree.labels[node] for node in cut(tree, tree.root, most=2)]
     ['A', 'B']
+
+    Parameters
+    ----------
+    focus
+        The node whose subtree is shown. A single child below it is passed through if the subtree
+        is too large: it groups nothing.
+    most
+        The largest number of nodes, at least 2.
     """
     if most < 2:
         raise ValueError("A matrix needs room for at least 2 nodes.")
@@ -122,6 +120,13 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     one group, the edge above x counts for the pairs with u below x and v not: the sum over x below
     U of ω(x) · n(x) · (n(U) − n(x)) / n(U)².
 
+    >>> from kanon.hierarchy.build import groups
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
+    >>> depth, = potentials(metric_named("llm"), [tree])
+    >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
+    [[1.0, 4.0], [4.0, 0.0]]
+
     Parameters
     ----------
     potential : numpy.ndarray, shape (N,)
@@ -143,15 +148,6 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     Notes
     -----
     The mean of Mauger, Le Mahec, Dequen 2023, Definition 6, over pairs of leaves.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import metric_named, potentials
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
-    >>> depth, = potentials(metric_named("llm"), [tree])
-    >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
-    [[1.0, 4.0], [4.0, 0.0]]
     """
     if not _are_disjoint(tree, nodes):
         raise ValueError("The groups of a matrix have to be disjoint.")
@@ -189,6 +185,13 @@ def _find_edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray,
 def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> CostMatrix:
     """The cost matrix of some nodes: of groups if they are disjoint, otherwise node by node.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = suppression(["a", "b", "c"])
+    >>> depth, = potentials(metric_named("total"), [tree])
+    >>> matrix_of(tree, depth, cut(tree, tree.root)).values.tolist()[0]
+    [0.0, 1.0, 1.0, 1.0]
+
     Parameters
     ----------
     potential : numpy.ndarray, shape (N,)
@@ -199,15 +202,6 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
     Notes
     -----
     Source: Mauger, Le Mahec, Dequen 2023, Definition 6; see :func:`grouped_matrix` for groups.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.metrics import metric_named, potentials
-    >>> tree = suppression(["a", "b", "c"])
-    >>> depth, = potentials(metric_named("total"), [tree])
-    >>> matrix_of(tree, depth, cut(tree, tree.root)).values.tolist()[0]
-    [0.0, 1.0, 1.0, 1.0]
     """
     node_array = np.asarray(nodes)
     edges = potential[: tree.root] - potential[tree.parent[: tree.root]]
@@ -316,6 +310,17 @@ def path_text(
 ) -> str:
     """How a cost adds up, in one line: the steps from a node up to one of its ancestors.
 
+    >>> from kanon.hierarchy.files import parse_nodes
+    >>> tree = parse_nodes([
+    ...     {"name": "Mammal"}, {"name": "Felid", "parent": "Mammal", "weight": 3},
+    ...     {"name": "Cat", "parent": "Felid", "weight": 1}])
+    >>> path_text(tree, tree.weight, tree.node_of["Cat"], tree.root)
+    'Cat → Felid → Mammal: 1 + 3 = 4'
+    >>> path_text(tree, tree.weight, tree.root, tree.root)
+    'Mammal: 0'
+    >>> path_text(tree, tree.weight, tree.node_of["Felid"], tree.root, start=1.0)
+    'values → Felid → Mammal: 1 + 3 = 4'
+
     Parameters
     ----------
     tree, weights, low, high
@@ -328,19 +333,6 @@ def path_text(
         Longer labels are shortened.
     most
         The most steps to write, at least 2; those before the last one are left out.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.files import parse_nodes
-    >>> tree = parse_nodes([
-    ...     {"name": "Mammal"}, {"name": "Felid", "parent": "Mammal", "weight": 3},
-    ...     {"name": "Cat", "parent": "Felid", "weight": 1}])
-    >>> path_text(tree, tree.weight, tree.node_of["Cat"], tree.root)
-    'Cat → Felid → Mammal: 1 + 3 = 4'
-    >>> path_text(tree, tree.weight, tree.root, tree.root)
-    'Mammal: 0'
-    >>> path_text(tree, tree.weight, tree.node_of["Felid"], tree.root, start=1.0)
-    'values → Felid → Mammal: 1 + 3 = 4'
     """
     edges = path_edges(tree, weights, low, high)
     names = [_shorten_label(tree.labels[low], longest)]

@@ -28,16 +28,14 @@ LONGEST_NAME = 10_000
 def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hierarchy:
     """Add one leaf, as :func:`add_leaves` does.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> add_leaf(suppression(["F", "M"]), "X").labels
+    ('F', 'M', 'X', '*')
+
     Raises
     ------
     HierarchyError
         The parent is unknown or a leaf, or the label exists.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaf(suppression(["F", "M"]), "X").labels
-    ('F', 'M', 'X', '*')
     """
     return add_leaves(hierarchy, [label], parent)
 
@@ -48,16 +46,14 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
     Where edge weights were drawn, a new edge weighs as much as its heaviest sibling, so that
     the new leaf is not the cheapest to raise.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> add_leaves(suppression(["F", "M"]), ["X", "Y"]).labels
+    ('F', 'M', 'X', 'Y', '*')
+
     Raises
     ------
     HierarchyError
         The parent is unknown or a leaf, or a label is empty or exists.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaves(suppression(["F", "M"]), ["X", "Y"]).labels
-    ('F', 'M', 'X', 'Y', '*')
     """
     above = tree.root if parent is None else tree.node_of.get(canonical_text(parent), -1)
     if above < tree.n_leaves:
@@ -74,16 +70,14 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
 def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     """Remove leaves, and groups that become empty.
 
+    >>> from kanon.hierarchy.build import groups
+    >>> remove_leaves(groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"]}]), ["Dog"]).labels
+    ('Cat', 'Lion', 'Felid', '*')
+
     Raises
     ------
     HierarchyError
         A label is no leaf of the tree, or no leaf would remain.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> remove_leaves(groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"]}]), ["Dog"]).labels
-    ('Cat', 'Lion', 'Felid', '*')
     """
     nodes = _find_nodes(tree, labels)
     inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
@@ -102,18 +96,16 @@ def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
     They keep their order in the tree and the weight of their edges. Of selected nodes that lie
     below other selected ones only the upper ones move. Groups that become empty vanish.
 
+    >>> from kanon.hierarchy.build import groups
+    >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
+    >>> move(zoo, ["Fox"], "Canid").labels
+    ('Cat', 'Dog', 'Fox', 'Felid', 'Canid', '*')
+
     Raises
     ------
     HierarchyError
         A label is unknown or the root; ``parent`` is unknown, a leaf, one of the nodes to move
         or below one of them.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
-    >>> move(zoo, ["Fox"], "Canid").labels
-    ('Cat', 'Dog', 'Fox', 'Felid', 'Canid', '*')
     """
     nodes = _keep_uppermost(tree, _find_non_root(tree, labels, "moved"))
     (target,) = _find_nodes(tree, [parent])
@@ -144,16 +136,14 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     above the group weighs w/2, and each member's edge w/2 less than before. Paths of siblings
     keep their cost.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> group(suppression(["Cat", "Dog", "Lion"]), ["Cat", "Lion"], "Felid").labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+
     Raises
     ------
     HierarchyError
         There are no labels, one is unknown or the root, or the name is empty, too long or taken.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> group(suppression(["Cat", "Dog", "Lion"]), ["Cat", "Lion"], "Felid").labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
     """
     nodes = _keep_uppermost(tree, _find_non_root(tree, labels, "put into a group"))
     if not nodes:
@@ -182,6 +172,10 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     The group takes the place of its first member; members from elsewhere move there. Groups that
     become empty vanish. With drawn weights the edges are split as by :func:`group`.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> join(suppression(["a", "b", "A"]), {"either a": ["a", "A"]}).labels
+    ('a', 'A', 'b', 'either a', '*')
+
     Parameters
     ----------
     groups
@@ -191,12 +185,6 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     ------
     HierarchyError
         A member is no leaf of the tree.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> join(suppression(["a", "b", "A"]), {"either a": ["a", "A"]}).labels
-    ('a', 'A', 'b', 'either a', '*')
     """
     draft = Draft.of(tree)
     names, old_parents = set(tree.labels), set[int]()
@@ -224,16 +212,14 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     With drawn weights the edge of the group is added to the edges of its children, so that every
     remaining path keeps its cost.
 
+    >>> from kanon.hierarchy.build import groups
+    >>> ungroup(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]), ["Felid"]).labels
+    ('Cat', 'Lion', 'Dog', '*')
+
     Raises
     ------
     HierarchyError
         A label is unknown, the root, or a leaf.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> ungroup(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]), ["Felid"]).labels
-    ('Cat', 'Lion', 'Dog', '*')
     """
     nodes = _find_non_root(tree, labels, "dissolved")
     values = [tree.labels[node] for node in nodes if node < tree.n_leaves]
@@ -247,16 +233,14 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
     """Give a group, or the root, another name.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> rename(suppression(["F", "M"]), "*", "Any").labels
+    ('F', 'M', 'Any')
+
     Raises
     ------
     HierarchyError
         The label is unknown or a leaf, or the name is empty, too long or taken.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> rename(suppression(["F", "M"]), "*", "Any").labels
-    ('F', 'M', 'Any')
     """
     (node,) = _find_nodes(tree, [label])
     if node < tree.n_leaves:
@@ -277,16 +261,14 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 
     With drawn weights each edge is split in halves, so that every path keeps its cost.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> insert_group_above(suppression(["F", "M"]), ["F"]).labels
+    ('F', 'M', 'F (group)', '*')
+
     Raises
     ------
     HierarchyError
         A label is unknown or the root.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> insert_group_above(suppression(["F", "M"]), ["F"]).labels
-    ('F', 'M', 'F (group)', '*')
     """
     nodes = _find_non_root(tree, labels, "given a parent of its own")
     draft = Draft.of(tree)
@@ -307,6 +289,12 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hierarchy:
     """Sort the children of a group, and of all groups below it.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> sort(suppression(["10-14", "b", "5-9", "A", "21", "3"]), "*").labels
+    ('3', '21', '5-9', '10-14', 'A', 'b', '*')
+    >>> sort(suppression(["x", "y", "z"]), "*", np.array([1, 5, 5, 11])).labels
+    ('y', 'z', 'x', '*')
+
     Parameters
     ----------
     records
@@ -317,14 +305,6 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
     ------
     HierarchyError
         The label is unknown or a leaf, or ``records`` has another shape.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> sort(suppression(["10-14", "b", "5-9", "A", "21", "3"]), "*").labels
-    ('3', '21', '5-9', '10-14', 'A', 'b', '*')
-    >>> sort(suppression(["x", "y", "z"]), "*", np.array([1, 5, 5, 11])).labels
-    ('y', 'z', 'x', '*')
     """
     (target,) = _find_nodes(tree, [label])
     if target < tree.n_leaves:
@@ -354,18 +334,16 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
 def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
     """Draw the weight of the edge above a node.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = with_weights(suppression(["F", "M"]), np.array([1, 1, 0]))
+    >>> set_weight(tree, "M", 2.5).weight.tolist()
+    [1.0, 2.5, 0.0]
+
     Raises
     ------
     HierarchyError
         The label is unknown or the root, the tree has no weights, or the weight is no number
         from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = with_weights(suppression(["F", "M"]), np.array([1, 1, 0]))
-    >>> set_weight(tree, "M", 2.5).weight.tolist()
-    [1.0, 2.5, 0.0]
     """
     (node,) = _find_nodes(tree, [label])
     if node == tree.root:
@@ -385,6 +363,10 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
 def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     """The same tree with other weights drawn, or with none.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> with_weights(suppression(["F", "M"]), np.array([1, 2, 3])).weight.tolist()
+    [1.0, 2.0, 0.0]
+
     Parameters
     ----------
     weights
@@ -395,12 +377,6 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     ------
     HierarchyError
         There is not one number from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT` per edge.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> with_weights(suppression(["F", "M"]), np.array([1, 2, 3])).weight.tolist()
-    [1.0, 2.0, 0.0]
     """
     if weights is None:
         return replace(tree, weight=None)

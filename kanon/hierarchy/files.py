@@ -101,19 +101,17 @@ def parse_csv(text: str) -> HierarchyFile:
     the upper one is called "name (group)" where it is a value too, else "name (level 2)".
     Equal lines count once. The notes report all of this.
 
-    Raises
-    ------
-    HierarchyError
-        The lines have different lengths, do not describe a tree, or describe one with more nodes
-        than the settings allow.
-
-    Examples
-    --------
     >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
     <Hierarchy of 5 nodes, 3 leaves, height 3>
     >>> parse_csv("a;a;*\\nb;a;*\\nb;a;*").notes
     ("'a' occurs at two levels; the upper one is called 'a (group)'.", 'Equal lines count once; \
 1 line was left out.')
+
+    Raises
+    ------
+    HierarchyError
+        The lines have different lengths, do not describe a tree, or describe one with more nodes
+        than the settings allow.
     """
     if "\0" in text:
         raise HierarchyError("The hierarchy file is not text. Save it as CSV (UTF-8) or JSON.")
@@ -339,12 +337,10 @@ def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
     for strict, separator in itertools.product((True, False), SEPARATORS):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
         try:
-            numbered_rows = (
-                (reader.line_num, row) for row in reader if any(c.strip() for c in row)
-            )
+            full = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
             first_of: dict[tuple[str, ...], tuple[int, list[str]]] = {}
             lines = 0
-            for row in numbered_rows:
+            for row in full:
                 lines += 1
                 first_of.setdefault(tuple(map(canonical_text, row[1])), row)
                 # A header and one line more than allowed show that it is too large.

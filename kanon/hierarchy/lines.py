@@ -17,23 +17,20 @@ def check_number(part: Literal["nodes", "levels"], number: int) -> None:
         raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {part} or more"))
 
 
-def tree_from_lines(
-    lines: Iterable[tuple[str, Sequence[str]]], check_limits: bool = False
-) -> Hierarchy:
+def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limits: bool = False) -> Hierarchy:
     """Build a tree from ``(place, cells)``; errors name the place."""
-    place_of_leaf: dict[str, str] = {}
+    place_of: dict[str, str] = {}
     parent_of: dict[str, str] = {}
     root: str | None = None
     for place, cells in lines:
         path = _read_path(place, cells)
         leaf = path[0]
-        if leaf in place_of_leaf:
+        if leaf in place_of:
             raise HierarchyError(
-                f"{place}: the value {{cells}} is listed a second time "
-                f"(first: {place_of_leaf[leaf]}).",
+                f"{place}: the value {{cells}} is listed a second time (first: {place_of[leaf]}).",
                 [leaf],
             )
-        place_of_leaf[leaf] = place
+        place_of[leaf] = place
         if root is None:
             root = path[-1]
         elif path[-1] != root:
@@ -42,7 +39,7 @@ def tree_from_lines(
                 "end every line with the same one.",
                 [root, path[-1]],
             )
-        if check_limits:
+        if limits:
             check_number("nodes", len(parent_of) + len(path))
             check_number("levels", len(path))
         for below, above in itertools.pairwise(path):
@@ -56,12 +53,10 @@ def tree_from_lines(
     if root is None:
         raise HierarchyError("The hierarchy has no lines; it needs one line per value.")
     groups = set(parent_of.values()) | {root}
-    clash = next(
-        (leaf for leaf in place_of_leaf if leaf in groups and len(place_of_leaf) > 1), None
-    )
+    clash = next((leaf for leaf in place_of if leaf in groups and len(place_of) > 1), None)
     if clash is not None:
         raise HierarchyError(
-            f"{place_of_leaf[clash]}: {{cells}} is the name of a value and of a group. Rename the "
+            f"{place_of[clash]}: {{cells}} is the name of a value and of a group. Rename the "
             "group by adding ' (group)' to its name.",
             [clash],
         )

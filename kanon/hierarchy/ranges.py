@@ -79,25 +79,15 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     """Add ranges to a tree, whose nodes keep their numbers."""
     if not ranges:
         return tree
-    labels = (*tree.labels, *(leaf_range.label for leaf_range in ranges))
-    checked_labels = [
-        *tree.labels,
-        *(leaf_range.label for leaf_range in ranges if leaf_range.bounds or not leaf_range.mean),
-    ]
-    if len(set(checked_labels)) < len(checked_labels):
-        duplicate = next(
-            leaf_range.label
-            for leaf_range in reversed(ranges)
-            if checked_labels.count(leaf_range.label) > 1
-        )
+    labels = (*tree.labels, *(span.label for span in ranges))
+    unique = [*tree.labels, *(span.label for span in ranges if span.bounds or not span.mean)]
+    if len(set(unique)) < len(unique):
+        duplicate = next(span.label for span in reversed(ranges) if unique.count(span.label) > 1)
         raise HierarchyError("Two parts of the release have the name {cells}.", [duplicate])
-    covers = [_find_smallest_cover(tree, leaf_range) for leaf_range in ranges]
+    covers = [_find_smallest_cover(tree, span) for span in ranges]
     if is_flat(tree):
         whole = tree.n_leaves
-        levels = [
-            _LEVEL_OF_WHOLE if leaf_range.last - leaf_range.first == whole else 1
-            for leaf_range in ranges
-        ]
+        levels = [_LEVEL_OF_WHOLE if span.last - span.first == whole else 1 for span in ranges]
     else:
         levels = [int(tree.level[cover]) for cover in covers]
 
@@ -109,13 +99,13 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     return RangedHierarchy(
         labels,
         extend_array(tree.parent, covers),
-        extend_array(tree.first, [leaf_range.first for leaf_range in ranges]),
-        extend_array(tree.last, [leaf_range.last for leaf_range in ranges]),
+        extend_array(tree.first, [span.first for span in ranges]),
+        extend_array(tree.last, [span.last for span in ranges]),
         extend_array(tree.level, levels),
         None if tree.weight is None else extend_array(tree.weight, [0] * len(ranges)),
         n_ranges=len(ranges),
-        bounds=frozenset(leaf for leaf_range in ranges for leaf in leaf_range.bounds),
-        shows_means=any(leaf_range.mean and leaf_range.bounds for leaf_range in ranges),
+        bounds=frozenset(leaf for span in ranges for leaf in span.bounds),
+        shows_means=any(span.mean and span.bounds for span in ranges),
     )
 
 
@@ -151,8 +141,8 @@ def is_flat(tree: Hierarchy) -> bool:
     )
 
 
-def _find_smallest_cover(tree: Hierarchy, leaf_range: LeafRange) -> int:
+def _find_smallest_cover(tree: Hierarchy, span: LeafRange) -> int:
     """Find the node with the fewest leaves that covers a range; in a chain, the lowest."""
-    covers = (tree.first <= leaf_range.first) & (tree.last >= leaf_range.last)
+    covers = (tree.first <= span.first) & (tree.last >= span.last)
     leaves = np.where(covers, tree.leaves_covered, tree.n_leaves + 1)
     return int(leaves.argmin())  # the first of a chain is its lowest node

@@ -100,11 +100,9 @@ def scaled_potentials(
             f"Attribute weights have to be numbers of at least 0 and at most {LARGEST_WEIGHT:g}."
         )
     cells = max(n_records, 1) * len(depths)
-    exact = [
-        depth if isinstance(depth, ExactNumbers) else _convert_floats(depth) for depth in depths
-    ]
+    exact = [depth if isinstance(depth, ExactNumbers) else _read_floats(depth) for depth in depths]
     for j, weight in enumerate(weights):
-        exact[j] = _multiply_by_weight(
+        exact[j] = _weigh(
             exact[j], exact_decimal(weight), None if occurring is None else occurring[j]
         )
     largest = max((max(depth.values) for depth in exact), default=Fraction(0))
@@ -137,14 +135,12 @@ def exact_decimal(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def _convert_floats(depth: np.ndarray) -> ExactNumbers:
+def _read_floats(depth: np.ndarray) -> ExactNumbers:
     distinct, place = np.unique(depth, return_inverse=True)
     return ExactNumbers(list(map(Fraction, distinct.tolist())), place)
 
 
-def _multiply_by_weight(
-    depth: ExactNumbers, weight: Fraction, occurring: np.ndarray | None
-) -> ExactNumbers:
+def _weigh(depth: ExactNumbers, weight: Fraction, occurring: np.ndarray | None) -> ExactNumbers:
     """Multiply potentials by a weight, and cap them at the largest of the nodes that occur."""
     most = max(depth.values)
     if occurring is not None:

@@ -105,16 +105,10 @@ def propose(counts: Mapping[str, int], kind: ColumnKind | None = None) -> Sugges
     >>> propose({"F": 10, "M": 20}).reason
     'It has 2 values: each is kept or lost.'
     """
-    return next(
-        candidate
-        for candidate in _propose_candidates(counts, kind)
-        if _can_build(candidate, counts, kind)
-    )
+    return next(first for first in _propose_all(counts, kind) if _can_build(first, counts, kind))
 
 
-def _propose_candidates(
-    counts: Mapping[str, int], kind: ColumnKind | None
-) -> Iterator[SuggestedBuilder]:
+def _propose_all(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[SuggestedBuilder]:
     """Propose what fits the values, best first; the last can always be built."""
     values = [canonical_text(value) for value in counts]
     records = [int(count) for count in counts.values()]

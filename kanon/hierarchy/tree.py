@@ -31,6 +31,14 @@ class Hierarchy:
     (0 .. L-1), inner nodes follow in post-order, so that **a parent's number is always larger
     than its child's** and the root is the last node. The tree may be unbalanced.
 
+    >>> mammals = Hierarchy.from_entries([
+    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+    ...     ("Cat", "Felid", 1), ("Lion", "Felid", 1)])
+    >>> mammals.labels
+    ('Cat', 'Lion', 'Dog', 'Felid', 'Mammal')
+    >>> mammals.labels[mammals.lca(0, 2)], mammals.height
+    ('Mammal', 3)
+
     Attributes
     ----------
     labels : tuple of str, length N
@@ -47,16 +55,6 @@ class Hierarchy:
     Notes
     -----
     Source: Mauger, Le Mahec, Dequen 2020, section 2.
-
-    Examples
-    --------
-    >>> mammals = Hierarchy.from_entries([
-    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
-    ...     ("Cat", "Felid", 1), ("Lion", "Felid", 1)])
-    >>> mammals.labels
-    ('Cat', 'Lion', 'Dog', 'Felid', 'Mammal')
-    >>> mammals.labels[mammals.lca(0, 2)], mammals.height
-    ('Mammal', 3)
     """
 
     labels: tuple[str, ...]
@@ -132,17 +130,15 @@ class Hierarchy:
         An edge's attribute ``weight`` becomes the edge weight; all other attributes are ignored.
         Children keep the order of their edges. ``name`` makes the label of a node.
 
+        >>> import networkx as nx
+        >>> Hierarchy.from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
+        ('a', 'b', '*')
+
         Raises
         ------
         HierarchyError
             The graph has no nodes, no directions, a cycle, a node with two parents, or several
             roots; or a name or weight is not valid (see :meth:`from_entries`).
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> Hierarchy.from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
-        ('a', 'b', '*')
         """
         root = name(_find_root(graph, name))
         # Siblings keep the order of their edges.
@@ -204,14 +200,7 @@ class Hierarchy:
             weight = weight[entry_order]
             weight.setflags(write=False)
         labels = tuple(entry_labels[index] for index in entry_order)
-        return cls(
-            labels,
-            _freeze_array(parent),
-            _freeze_array(first),
-            _freeze_array(last),
-            _freeze_array(level),
-            weight,
-        )
+        return cls(labels, _freeze(parent), _freeze(first), _freeze(last), _freeze(level), weight)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):
@@ -370,7 +359,7 @@ class Hierarchy:
         for node in reversed(targets[:-1]):  # parents first
             if levels[above[node]] <= level:
                 targets[node] = targets[above[node]]
-        return _freeze_array(targets)
+        return _freeze(targets)
 
     def entries(self) -> list[tuple[str, str | None, float | None]]:
         """The tree as ``from_entries`` takes it, parents before children."""
@@ -393,7 +382,7 @@ def _is_text(label: str) -> bool:
         return False
 
 
-def _freeze_array(cells: list[int]) -> np.ndarray:
+def _freeze(cells: list[int]) -> np.ndarray:
     array = np.array(cells, dtype=np.int32)
     array.setflags(write=False)
     return array

@@ -43,7 +43,7 @@ class Classifier:
 
 
 # scikit-learn takes a second to load, so it is loaded only for training.
-def _make_seeded(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
+def _make_model(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
     def make(seed: int, records: int) -> Any:
         return getattr(import_module(f"sklearn.{module}"), name)(random_state=seed, **settings)
 
@@ -82,7 +82,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Every column of the matrix raises or lowers the odds by a fixed factor.",
                 "scikit-learn, LogisticRegression",
             ),
-            _make_seeded("linear_model", "LogisticRegression", max_iter=1000),
+            _make_model("linear_model", "LogisticRegression", max_iter=1000),
             weighted=True, seeded=False,
         ),
         Classifier(
@@ -92,7 +92,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "records.",
                 "scikit-learn, DecisionTreeClassifier",
             ),
-            _make_seeded("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            _make_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
             weighted=True,
         ),
         Classifier(
@@ -101,7 +101,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
             ),
-            _make_seeded(
+            _make_model(
                 "ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF
             ),
         ),
@@ -111,7 +111,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Up to a hundred small trees, each correcting the errors of those before it.",
                 "scikit-learn, HistGradientBoostingClassifier",
             ),
-            _make_seeded("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+            _make_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
             seeded=False,
         ),
         Classifier(

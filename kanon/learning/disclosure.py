@@ -102,17 +102,15 @@ class ShareDisclosure:
 
 def alone_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value exactly one record of their class has."""
-    return _count_revealed(recoding, lambda records, of_class: records == 1)
+    return _count_cells(recoding, lambda records, of_class: records == 1)
 
 
 def exact_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value the representation reveals."""
-    return _count_revealed(recoding, lambda records, of_class: records == of_class)
+    return _count_cells(recoding, lambda records, of_class: records == of_class)
 
 
-def _count_revealed(
-    recoding: Recoding, is_revealing: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> int:
+def _count_cells(recoding: Recoding, shows: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> int:
     """Count the generalised cells that are revealed by how many records of the class share them."""
     is_released = recoding.assigned >= 0
     group, size = recoding.assigned[is_released], recoding.classes.counts[is_released]
@@ -123,7 +121,7 @@ def _count_revealed(
         records = np.bincount(place, size)
         of_class, value = pairs // tree.n_nodes, pairs % tree.n_nodes
         generalised = ~as_it_was(tree, recoding.nodes[of_class, j], value) & is_value(tree, value)
-        total += int(records[generalised & is_revealing(records, recoding.counts[of_class])].sum())
+        total += int(records[generalised & shows(records, recoding.counts[of_class])].sum())
     return total
 
 
@@ -138,8 +136,5 @@ def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
     attacks = [
         attack(persons, released, persons.attributes, column, admitted) for admitted in (None, rows)
     ]
-    alone, beside = (
-        Guess(attack_result.sureness, attack_result.certain, attack_result.right)
-        for attack_result in attacks
-    )
+    alone, beside = (Guess(result.sureness, result.certain, result.right) for result in attacks)
     return ShareDisclosure(cells, exact, single, alone, beside)

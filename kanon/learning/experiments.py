@@ -130,35 +130,31 @@ def run_fits(
     def compute_scores(chances: np.ndarray, pairs: Pairs) -> list[float]:
         return [*scores(chances, pairs, labels.positive).values()]
 
-    releases = []
+    inputs = []
     for recoding in study.recodings.values():
         matrices = [represent(name, recoding) for name in REPRESENTATIONS]
-        releases.append((labels.released(recoding)[1], matrices))
-    for place, fit_task in enumerate(fits):
-        title = REPRESENTATIONS[fit_task.representation].title
-        progress(
-            place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {fit_task.seed}"
-        )
-        matrix, training, validation = _get_training_data(study, fit_task.representation)
+        inputs.append((labels.released(recoding)[1], matrices))
+    for place, task in enumerate(fits):
+        title = REPRESENTATIONS[task.representation].title
+        progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {task.seed}")
+        matrix, training, validation = _get_training_data(study, task.representation)
         if not len(training.records):  # all of them were suppressed
-            nothing = np.full((len(releases), len(REPRESENTATIONS), len(SCORES)), np.nan)
-            keep(Outcome(fit_task, nothing, np.full(len(SCORES), np.nan), dead=True))
+            nothing = np.full((len(inputs), len(REPRESENTATIONS), len(SCORES)), np.nan)
+            keep(Outcome(task, nothing, np.full(len(SCORES), np.nan), dead=True))
             continue
-        model = fit(study.classifier, matrix, training, len(labels.labels), fit_task.seed)
+        model = fit(study.classifier, matrix, training, len(labels.labels), task.seed)
         answers = model.chances(matrix)
-        release_scores = [
+        results = [
             [compute_scores(model.chances(release_matrix), pairs) for release_matrix in matrices]
-            for pairs, matrices in releases
+            for pairs, matrices in inputs
         ]
-        own_chances = answers[validation.group]
+        own = answers[validation.group]
         keep(
             Outcome(
-                fit=fit_task,
-                scores=np.array(release_scores).reshape(
-                    len(releases), len(REPRESENTATIONS), len(SCORES)
-                ),
+                fit=task,
+                scores=np.array(results).reshape(len(inputs), len(REPRESENTATIONS), len(SCORES)),
                 before=np.array(compute_scores(answers, validation)),
-                dead=not len(own_chances) or not np.ptp(own_chances, axis=0).any(),
+                dead=not len(own) or not np.ptp(own, axis=0).any(),
             )
         )
     progress(1.0, f"{counted(len(fits), 'fit')} done")
@@ -184,17 +180,13 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
     """
     rows: list[dict[str, object]] = []
     names = list(SCORES)
-    for outcome in outcomes:
-        about = {
-            "trained_in": outcome.fit.representation,
-            "seed": outcome.fit.seed,
-            "dead": outcome.dead,
-        }
-        own_scores = dict(zip(names, outcome.before.tolist(), strict=True))
-        rows.append({**about, "k": None, "validated_in": outcome.fit.representation, **own_scores})
+    for run in outcomes:
+        about = {"trained_in": run.fit.representation, "seed": run.fit.seed, "dead": run.dead}
+        own_scores = dict(zip(names, run.before.tolist(), strict=True))
+        rows.append({**about, "k": None, "validated_in": run.fit.representation, **own_scores})
         for place, k in enumerate(ks):
             for at, name in enumerate(REPRESENTATIONS):
-                release_scores = dict(zip(names, outcome.scores[place, at].tolist(), strict=True))
+                release_scores = dict(zip(names, run.scores[place, at].tolist(), strict=True))
                 rows.append({**about, "k": k, "validated_in": name, **release_scores})
     columns = ["trained_in", "seed", "dead", "k", "validated_in", *names]
     return pd.DataFrame(rows, columns=columns).astype({"k": "Int64"})

@@ -92,9 +92,7 @@ def labelled(
         n_training = min(max(round(training_share * total), 1), total - 1)
         trains = random.multivariate_hypergeometric(count, n_training, method="marginals")
         parts.append((group, np.full(len(group), place), trains, count - trains))
-    group, label, trains, validates = (
-        np.concatenate(columns) for columns in zip(*parts, strict=True)
-    )
+    group, label, trains, validates = (np.concatenate(part) for part in zip(*parts, strict=True))
     return LabelledRecords(
         histogram.name,
         tuple(histogram.values[code] for code in codes),
@@ -129,9 +127,7 @@ def _check_target(histogram: Sensitive, codes: list[int]) -> None:
 
 def _build_pairs(group: np.ndarray, label: np.ndarray, count: np.ndarray) -> Pairs:
     order = np.lexsort((label, group))
-    present = order[count[order] > 0]
+    rows = order[count[order] > 0]
     return Pairs(
-        group[present].astype(np.int64),
-        label[present].astype(np.int64),
-        count[present].astype(np.int64),
+        group[rows].astype(np.int64), label[rows].astype(np.int64), count[rows].astype(np.int64)
     )

@@ -45,10 +45,7 @@ def agreements(
             for name, card in measures.items()
         },
     }
-    ranks = {
-        name: _centre_ranks(_rank_weighted(numbers, weight), weight)
-        for name, numbers in values.items()
-    }
+    ranks = {name: _centre_ranks(_rank_weighted(x, weight), weight) for name, x in values.items()}
     within = {
         (measure, score): np.array(
             [_correlate_within(values[measure][of_point == at], values[score][of_point == at])

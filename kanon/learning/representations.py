@@ -281,13 +281,11 @@ def _select_within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr
 
 
 def _compute_shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
-    is_released = recoding.assigned >= 0
-    original = _replace_ranges(tree, recoding.classes.nodes[is_released, j])
+    stays = recoding.assigned >= 0
+    original = _replace_ranges(tree, recoding.classes.nodes[stays, j])
     shape = (recoding.n_classes, tree.root + 1)
     # Whole numbers until one division, so that equal counts are a share of exactly 1.
-    at = csr_array(
-        (recoding.classes.counts[is_released], (recoding.assigned[is_released], original)), shape
-    )
+    at = csr_array((recoding.classes.counts[stays], (recoding.assigned[stays], original)), shape)
     sums = (at @ _find_ancestors(tree)).tocsr()
     of_entry = np.repeat(recoding.counts, np.diff(sums.indptr))
     return csr_array((sums.data / of_entry, sums.indices, sums.indptr), shape)

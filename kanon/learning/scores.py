@@ -65,6 +65,12 @@ def by_chance(score: str, pairs: Pairs) -> float:
 def scores(chances: np.ndarray, pairs: Pairs, positive: int) -> dict[str, float]:
     """All scores of predictions, by name.
 
+    Two classes of two records: the first is predicted to have label 1, and one of its records has.
+
+    >>> both = Pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 2]))
+    >>> scores(np.array([[0.2, 0.8], [0.9, 0.1]]), both, positive=1)
+    {'auc': 0.8333333333333334, 'accuracy': 0.75, 'f1': 0.6666666666666666}
+
     Parameters
     ----------
     chances : numpy.ndarray, shape (R, L)
@@ -80,14 +86,6 @@ def scores(chances: np.ndarray, pairs: Pairs, positive: int) -> dict[str, float]
     dict
         Each in [0, 1]; NaN where it is undefined: without records, AUC of records with one label,
         F1 of a label that no record has and that is never predicted.
-
-    Examples
-    --------
-    Two classes of two records: the first is predicted to have label 1, and one of its records has.
-
-    >>> both = Pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 1, 2]))
-    >>> scores(np.array([[0.2, 0.8], [0.9, 0.1]]), both, positive=1)
-    {'auc': 0.8333333333333334, 'accuracy': 0.75, 'f1': 0.6666666666666666}
     """
     if not len(pairs.records):
         return dict.fromkeys(SCORES, float("nan"))

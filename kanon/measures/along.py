@@ -200,18 +200,13 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         elif (persons := recoding.released.min_persons) is not None:
             numbers["min_k"] = persons
         sensitive = recoding.released.sensitive
-        further.append(
-            further_of(numbers, [sensitive_column.name for sensitive_column in sensitive])
-        )
+        further.append(further_of(numbers, [column.name for column in sensitive]))
         least = {
-            sensitive_column.name: _compute_worst(
-                np.min, entropy_l_diversity.each(sensitive_column)
-            )
-            for sensitive_column in sensitive
+            column.name: _compute_worst(np.min, entropy_l_diversity.each(column))
+            for column in sensitive
         }
         most = {
-            sensitive_column.name: _compute_worst(np.max, t_closeness.each(sensitive_column))
-            for sensitive_column in sensitive
+            column.name: _compute_worst(np.max, t_closeness.each(column)) for column in sensitive
         }
         rows.append({"k": k, **_order_columns(numbers, numbers["alteration"], least, most)})
     sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
@@ -223,10 +218,7 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         {name: np.array([row[name] for row in rows]) for name in rows[0]},
         sizes,
         np.array(suppressed) if any(suppressed) else None,
-        {
-            name: np.array([sensitive_column[name] for sensitive_column in further])
-            for name in further[0]
-        },
+        {name: np.array([row[name] for row in further]) for name in further[0]},
     )
 
 
@@ -282,9 +274,8 @@ def _find_worst_levels(path: MergePath, at: np.ndarray) -> dict[str, dict[str, n
     entropy_l, t_norm1 = {}, {}
     for sensitive in path.classes.sensitive:
         worst = {}
-        for variant in dict.fromkeys(
-            (sensitive.folded, sensitive)
-        ):  # l by folded spellings, t as written
+        # l by folded spellings, t as written
+        for variant in dict.fromkeys((sensitive.folded, sensitive)):
             state = np.array([len(variant.value)], dtype=np.int64)
             histograms = histograms_of(variant, len(path.counts))
             worst[variant] = measure_along(histograms, path.parts, state)

@@ -34,12 +34,9 @@ def class_sizes_along(path: MergePath) -> np.ndarray:
     sizes = np.zeros((len(at), bins(path.classes.n_records)), dtype=np.int64)
     parts = path.parts
     for place in range(sizes.shape[1]):
-        bin_counts = np.where(bin_of == place, path.counts, 0)
-        merged_counts = np.where(parts >= 0, bin_counts[parts], 0).sum(axis=1)
-        after = (
-            np.concatenate([[0], np.cumsum(bin_counts[size:] - merged_counts)])
-            + bin_counts[:size].sum()
-        )
+        tally = np.where(bin_of == place, path.counts, 0)
+        minus = np.where(parts >= 0, tally[parts], 0).sum(axis=1)
+        after = np.concatenate([[0], np.cumsum(tally[size:] - minus)]) + tally[:size].sum()
         sizes[:, place] = after[at]
     return sizes
 

@@ -69,7 +69,7 @@ def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
     suppressed, n = recoding.suppressed_records, recoding.classes.n_records
     then = _get_original(recoding.classes)
-    now = _estimate_leaves(
+    now = _sum_leaves(
         recoding.hierarchies,
         map(_remove_suppressed, recoding.hierarchies, recoding.cells, repeat(suppressed)),
     )
@@ -85,7 +85,7 @@ _CACHE: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyD
 
 def _get_original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     if classes not in _CACHE:
-        _CACHE[classes] = _estimate_leaves(classes.hierarchies, classes.cells)
+        _CACHE[classes] = _sum_leaves(classes.hierarchies, classes.cells)
     return _CACHE[classes]
 
 
@@ -94,9 +94,7 @@ def _remove_suppressed(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> n
     return cells - suppressed * (np.arange(len(cells)) == tree.root)
 
 
-def _estimate_leaves(
-    trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]
-) -> tuple[np.ndarray, ...]:
+def _sum_leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Estimate the number of records of each leaf per quasi-identifier, read-only."""
     leaf_records = tuple(map(leaf_counts, trees, cells))
     for counts in leaf_records:
@@ -106,9 +104,7 @@ def _estimate_leaves(
 
 def each(recoding: Recoding) -> Mapping[str, float]:
     """Per quasi-identifier its total variation distance from the original table, in [0, 1]."""
-    return {
-        distribution.name: distribution.total_variation for distribution in distributions(recoding)
-    }
+    return {column.name: column.total_variation for column in distributions(recoding)}
 
 
 def value(recoding: Recoding) -> float:

@@ -112,7 +112,7 @@ def matching(
 ) -> Match:
     """Find the records of a table that fit what is known of a person."""
     fits = np.ones(classes.n_classes, dtype=bool)
-    for place, name in zip(_find_places(classes, known), known, strict=True):
+    for place, name in zip(_get_places(classes, known), known, strict=True):
         tree = classes.hierarchies[place]
         if known[name] not in tree.node_of:
             raise CoverageError(
@@ -160,10 +160,8 @@ def attack(
     column: str | None = None,
     admitted: csr_array | None = None,
 ) -> Attack:
-    get_target = (
-        None if column is None else partial(EquivalenceClasses.sensitive_named, column=column)
-    )
-    return _run_attack(persons, published, known, get_target, admitted)
+    pick = None if column is None else partial(EquivalenceClasses.sensitive_named, column=column)
+    return _run_attack(persons, published, known, pick, admitted)
 
 
 def _get_persons(classes: EquivalenceClasses) -> Sensitive:
@@ -186,12 +184,12 @@ def _run_attack(
     persons: EquivalenceClasses,
     published: EquivalenceClasses,
     known: Sequence[str],
-    get_target: Callable[[EquivalenceClasses], Sensitive] | None,
+    pick: Callable[[EquivalenceClasses], Sensitive] | None,
     admitted: csr_array | None = None,
 ) -> Attack:
-    """Run the attack; ``get_target`` gets the histogram to guess, None for nothing."""
+    """Run the attack; ``pick`` gets the histogram to guess, None for nothing."""
     # Columns of few published nodes first, as a misfit there excludes many classes.
-    places = _find_places(persons, known)
+    places = _get_places(persons, known)
     few_first = sorted(places, key=lambda place: len(np.unique(published.nodes[:, place])))
     low = projected(persons, few_first)
     if admitted is None:
@@ -201,11 +199,11 @@ def _run_attack(
     counts = attacked(
         _get_ranges(low),
         _get_ranges(high),
-        _find_next_prefix(high.nodes),
+        _find_next(high.nodes),
         high.counts,
-        _get_histograms(low, get_target),
-        _get_histograms(high, get_target),
-        0 if get_target is None else len(get_target(persons).values),
+        _get_histograms(low, pick),
+        _get_histograms(high, pick),
+        0 if pick is None else len(pick(persons).values),
         rows,
     )
     return Attack(low, *counts)
@@ -216,7 +214,7 @@ def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -
     return below(
         _get_ranges(population),
         _get_ranges(released),
-        _find_next_prefix(released.nodes),
+        _find_next(released.nodes),
         population.counts,
     )
 
@@ -238,9 +236,7 @@ def _find_covering(tree: Hierarchy, node: int) -> np.ndarray:
     return np.asarray(within & (np.arange(tree.n_nodes) >= node))
 
 
-def _find_places(
-    classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]
-) -> list[int]:
+def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:
     lacking = [name for name in known if name not in classes.attributes]
     if lacking:
         raise PlanError(
@@ -251,12 +247,12 @@ def _find_places(
 
 
 def _get_histograms(
-    classes: EquivalenceClasses, get_target: Callable[[EquivalenceClasses], Sensitive] | None
+    classes: EquivalenceClasses, pick: Callable[[EquivalenceClasses], Sensitive] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Get the start of each class's entries, their values and their counts."""
-    if get_target is None:
+    if pick is None:
         return np.zeros(classes.n_classes + 1, dtype=np.int64), _NOTHING, _NOTHING
-    target = get_target(classes)
+    target = pick(classes)
     return target.start, target.value.astype(np.int64), target.count
 
 
@@ -289,7 +285,7 @@ def _sort_with_rows(
     return classes, (ends, admitted.indices.astype(np.int64), first)
 
 
-def _find_next_prefix(nodes: np.ndarray) -> np.ndarray:
+def _find_next(nodes: np.ndarray) -> np.ndarray:
     """Find per tuple and column j the next tuple that differs up to column j. Shape (Q, m)."""
     size, m = nodes.shape
     next_places = np.empty((size, m), dtype=np.int64)

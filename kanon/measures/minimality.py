@@ -68,8 +68,7 @@ class Minimality:
     def worst(self) -> tuple[float, float] | None:
         """The greatest probability that rose, before and after; None if none rose."""
         pairs = chain.from_iterable(
-            zip(conclusion.before.tolist(), conclusion.after.tolist(), strict=True)
-            for conclusion in self.conclusions
+            zip(part.before.tolist(), part.after.tolist(), strict=True) for part in self.conclusions
         )
         rose = (pair for pair in pairs if pair[1] > pair[0] + 1e-9)
         return max(rose, key=lambda pair: (round(pair[1], 9), -pair[0]), default=None)
@@ -102,20 +101,17 @@ def measure_minimality(
         return None
     whole = recoding.trace.node is not None
     splits, untried = (list(_split_table(recoding)), 0) if whole else _split_classes(recoding, k)
-    needless, telling, all_telling = 0, [], []
+    needless, telling, tellers = 0, [], []
     for owner, (class_splits, holds) in _try_splits(recoding, models, k, splits).items():
         parts = _find_divided_classes(recoding, class_splits) if whole else [owner]
         needless += holds * len(parts)
-        all_telling += [] if holds else parts
+        tellers += [] if holds else parts
         telling += [] if holds or len(parts) > 1 else [(parts[0], class_splits)]
     one_column = len({model.column for model in models}) == 1
-    by_class = list(_draw_conclusions(recoding, models, telling if one_column else []))
-    records, unreckoned = (
-        int(recoding.counts[all_telling].sum()),
-        untried + len(all_telling) - len(by_class),
-    )
-    conclusions = tuple(chain.from_iterable(by_class))
-    return Minimality(len(all_telling), records, needless, unreckoned, conclusions)
+    known = list(_draw_conclusions(recoding, models, telling if one_column else []))
+    records, unreckoned = (int(recoding.counts[tellers].sum()), untried + len(tellers) - len(known))
+    conclusions = tuple(chain.from_iterable(known))
+    return Minimality(len(tellers), records, needless, unreckoned, conclusions)
 
 
 # --- splits ---------------------------------------------------------------------------------
@@ -154,24 +150,17 @@ def _split_classes(recoding: Recoding, k: int) -> tuple[list[_Split], int]:
         keys, first, place = np.unique(
             owner * tree.n_nodes + child, return_index=True, return_inverse=True
         )
-        part_sizes, row = np.bincount(place, counts), keys // tree.n_nodes
+        sizes, row = np.bincount(place, counts), keys // tree.n_nodes
         ranges = bool(recoding.ranged) and is_flat(tree)
         if ranges:
-            part_sizes = (
-                np.cumsum(part_sizes)
-                - np.append(0, np.cumsum(part_sizes))[np.searchsorted(row, row)]
-            )
-        is_allowed = (
-            (part_sizes >= k) & (recoding.counts[row] - part_sizes >= k) & (child != cover)[first]
-        )
+            sizes = np.cumsum(sizes) - np.append(0, np.cumsum(sizes))[np.searchsorted(row, row)]
+        fits = (sizes >= k) & (recoding.counts[row] - sizes >= k) & (child != cover)[first]
         # With two children, either against the other is the same split.
-        is_allowed &= ranges | (np.diff(row, prepend=-1) > 0) | (np.bincount(row)[row] > 2)
-        for released_class, node in zip(
-            row[is_allowed], keys[is_allowed] % tree.n_nodes, strict=True
-        ):
-            rows = slice(*np.searchsorted(owner, [released_class, released_class + 1]))
+        fits &= ranges | (np.diff(row, prepend=-1) > 0) | (np.bincount(row)[row] > 2)
+        for released, node in zip(row[fits], keys[fits] % tree.n_nodes, strict=True):
+            rows = slice(*np.searchsorted(owner, [released, released + 1]))
             rest = child[rows] > node if ranges else child[rows] != node
-            splits.append(_Split(int(released_class), members[rows], rest.astype(np.int64)))
+            splits.append(_Split(int(released), members[rows], rest.astype(np.int64)))
     splits.sort(key=lambda split: len(split.members))
     n_tried = np.searchsorted(np.cumsum([len(split.members) for split in splits]), _MOST_PLACES)
     untried = {split.owner for split in splits[n_tried:]}
@@ -200,11 +189,8 @@ def _try_splits(
     parts = recoding.classes.regrouped(no_nodes, counts, histograms)
     holds = ~np.logical_or.reduceat(broken(models, parts), first)
     for place in np.flatnonzero(np.minimum.reduceat(parts.hiding, first) >= k):
-        splits_so_far, is_met = result.get(splits[place].owner, ([], False))
-        result[splits[place].owner] = (
-            [*splits_so_far, splits[place]],
-            is_met or bool(holds[place]),
-        )
+        before, is_met = result.get(splits[place].owner, ([], False))
+        result[splits[place].owner] = ([*before, splits[place]], is_met or bool(holds[place]))
     return result
 
 
@@ -215,25 +201,25 @@ def _draw_conclusions(
     sensitive = recoding.released.sensitive_named(models[0].column)
     shares = largest(sensitive, sensitive.count) / recoding.counts
     for place, splits in sorted(telling, key=lambda pair: -shares[pair[0]])[:MOST_CLASSES]:
-        entries = slice(*sensitive.start[place : place + 2])
+        rows = slice(*sensitive.start[place : place + 2])
         inside = recoding.assigned[splits[0].members] == place
         columns = np.column_stack([split.part[inside] for split in splits])
         parts, group = np.unique(columns, axis=0, return_inverse=True)
         members, group = splits[0].members[inside], group.reshape(-1)
         sizes = np.bincount(group, recoding.classes.counts[members]).astype(np.int64)
-        tables = deal_values(sizes, sensitive.count[entries], MOST_WAYS)
+        tables = deal_values(sizes, sensitive.count[rows], MOST_WAYS)
         if tables is None:
             continue
         fails = ~_find_holding(
-            models, replace(sensitive, value=sensitive.value[entries]), parts, tables
+            models, replace(sensitive, value=sensitive.value[rows]), parts, tables
         )
         logs = np.append(0, np.cumsum(np.log(np.arange(1, tables.max() + 1))))[tables]
         logs = logs.sum(axis=(1, 2))
         weights = fails * np.exp(logs[fails].min() - logs)  # the number of ways to deal this table
         likely = np.tensordot(weights / weights.sum(), tables, 1) / sizes[:, None]
-        before = sensitive.count[entries] / recoding.counts[place]
+        before = sensitive.count[rows] / recoding.counts[place]
         yield [
-            Conclusion(members[group == row], sensitive.value[entries], before, after)
+            Conclusion(members[group == row], sensitive.value[rows], before, after)
             for row, after in enumerate(likely)
         ]
 
@@ -268,14 +254,12 @@ def _find_holding(
     """Test for each table whether any split meets the models. ``values`` names its columns."""
     holds = np.zeros(len(tables), dtype=bool)
     for column in parts.T:
-        counts = np.concatenate(
-            [tables[:, column == part].sum(axis=1) for part in np.unique(column)]
-        )
-        row, value = np.nonzero(counts)
-        start = np.append(0, np.cumsum(np.bincount(row, minlength=len(counts))))
-        dealt = replace(values, start=start, value=values.value[value], count=counts[row, value])
-        no_nodes = np.zeros((len(counts), 0), dtype=np.int32)
-        classes = EquivalenceClasses((), (), no_nodes, counts.sum(axis=1), (dealt,))
+        mix = np.concatenate([tables[:, column == part].sum(axis=1) for part in np.unique(column)])
+        row, value = np.nonzero(mix)
+        start = np.append(0, np.cumsum(np.bincount(row, minlength=len(mix))))
+        dealt = replace(values, start=start, value=values.value[value], count=mix[row, value])
+        no_nodes = np.zeros((len(mix), 0), dtype=np.int32)
+        classes = EquivalenceClasses((), (), no_nodes, mix.sum(axis=1), (dealt,))
         fits = ~broken(models, classes)
         holds |= fits.reshape(-1, len(tables)).all(axis=0)
     return holds

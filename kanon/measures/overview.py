@@ -91,21 +91,15 @@ def overview(
     """All measures of what a release lost, by title, without measures of privacy."""
     three = (before, after, at_root)
     single = [alteration.MEAN_CARD, *utility_cards().values()]
-    values = [MeasureValue(card, *(measures[card.name] for measures in three)) for card in single]
+    values = [MeasureValue(card, *(side[card.name] for side in three)) for card in single]
     for metric in metrics:
         card = replace(alteration.CARD, title=f"Alteration, {metric.card.title}")
-        values.append(
-            MeasureValue(card, *(measures["alteration"][metric.name] for measures in three))
-        )
+        values.append(MeasureValue(card, *(side["alteration"][metric.name] for side in three)))
     card = classification_metric.CARD
     for column in columns:
-        then, release, most = (
-            of_column(measures, column, columns)[card.name] for measures in three
-        )
+        then, release, most = (of_column(side, column, columns)[card.name] for side in three)
         values.append(MeasureValue(card, then, release, most, column))
-    return tuple(
-        sorted(values, key=lambda measures: (measures.card.title.lower(), measures.column))
-    )
+    return tuple(sorted(values, key=lambda side: (side.card.title.lower(), side.column)))
 
 
 def of_column(numbers: Mapping[str, Any], column: str, columns: Sequence[str]) -> Mapping[str, Any]:

@@ -24,11 +24,7 @@ def class_measures() -> tuple[ClassMeasure, ...]:
     ['entropy_l', 'distinct_l', 't_norm1']
     """
     modules = parts_of(kanon.privacy).values()
-    measures = [
-        measure_of_module
-        for module in modules
-        for measure_of_module in getattr(module, "MEASURES", ())
-    ]
+    measures = [part for module in modules for part in getattr(module, "MEASURES", ())]
     return tuple(sorted(measures, key=lambda measure: measure.place))
 
 
@@ -62,6 +58,13 @@ def privacy_summary(
 def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
     """What the worst class of a table reveals about a sensitive column, by every measure.
 
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> measures = sensitive_measures(ill)
+    >>> measures["entropy_l"], measures["t_norm1"], measures["alpha"], measures["delta"]
+    (1.0, 0.5, 1.0, None)
+
     Returns
     -------
     dict
@@ -70,15 +73,6 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
         numbers), ``alpha``, ``recursive_c`` (for l = 2), ``delta``, ``delta_present`` (over the
         values that a class has), ``basic_beta``, ``enhanced_beta``. None if infinite, and
         without classes.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> measures = sensitive_measures(ill)
-    >>> measures["entropy_l"], measures["t_norm1"], measures["alpha"], measures["delta"]
-    (1.0, 0.5, 1.0, None)
     """
     return {
         measure.name: _find_worst_level(measure, measure.each(sensitive))
@@ -91,6 +85,10 @@ def risk_summary(
     classes: EquivalenceClasses, population: np.ndarray | None = None
 ) -> dict[str, Any]:
     """The risk of being found, under its names in ``M.json``.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> risk_summary(five)["prosecutor"]["highest"]
+    1.0
 
     Parameters
     ----------
@@ -107,12 +105,6 @@ def risk_summary(
     ------
     TableError
         The population does not contain every person in the table.
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> risk_summary(five)["prosecutor"]["highest"]
-    1.0
     """
     prosecutor = reidentification.prosecutor(classes)
     risks: dict[str, Any] = {"prosecutor": prosecutor and asdict(prosecutor)}

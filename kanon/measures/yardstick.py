@@ -19,20 +19,16 @@ def in_terms_of(tree: Hierarchy, target: Hierarchy) -> np.ndarray:
         above = tree.parent[node]
         if nodes[node] >= 0:
             met = nodes[above]
-            nodes[above] = (
-                nodes[node] if met < 0 else _find_common_ancestor(target, met, nodes[node])
-            )
+            nodes[above] = nodes[node] if met < 0 else _find_lca(target, met, nodes[node])
     for node in range(tree.root + 1, tree.n_nodes):  # ranges come after the tree
         for leaf in range(tree.first[node], tree.last[node]):
             if nodes[leaf] >= 0:
                 met = nodes[node]
-                nodes[node] = (
-                    nodes[leaf] if met < 0 else _find_common_ancestor(target, met, nodes[leaf])
-                )
+                nodes[node] = nodes[leaf] if met < 0 else _find_lca(target, met, nodes[leaf])
     return np.where(nodes < 0, target.root, nodes).astype(np.int32)
 
 
-def _find_common_ancestor(tree: Hierarchy, node: int, second: int) -> int:
+def _find_lca(tree: Hierarchy, node: int, second: int) -> int:
     """Find the lowest common ancestor; parents have larger numbers than their children."""
     while node != second:
         node, second = (tree.parent[node], second) if node < second else (node, tree.parent[second])

@@ -30,6 +30,12 @@ CARD = Card(
 def each(sensitive: Sensitive) -> np.ndarray:
     """alpha(C) = max over s of p(s, C) for each class: the certainty of the best guess.
 
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist()
+    [1.0, 0.5]
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
@@ -38,14 +44,6 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Notes
     -----
     Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).tolist()
-    [1.0, 0.5]
     """
     by_value = sensitive.folded  # spellings of one value count once
     return largest(by_value, by_value.count) / by_value.sizes

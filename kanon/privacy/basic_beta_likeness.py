@@ -40,6 +40,13 @@ def gains(sensitive: Sensitive) -> np.ndarray:
 def each(sensitive: Sensitive) -> np.ndarray:
     """beta(C) = max over s with p(s, C) > p(s, T) of (p(s, C) - p(s, T)) / p(s, T).
 
+    A class with two colds, and one with a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4
+    to 1/2.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).round(9).tolist()
+    [0.333333333, 1.0]
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
@@ -48,15 +55,6 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Notes
     -----
     Source: Cao, Karras 2012, Definition 2.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4
-    to 1/2.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).round(9).tolist()
-    [0.333333333, 1.0]
     """
     return largest(sensitive, gains(sensitive))
 

@@ -29,6 +29,12 @@ CARD = Card(
 def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     """delta(C) = max over s of abs(ln(p(s, C) / p(s, T))) for each class.
 
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
+    ([inf, 2.0], [1.333333333, 2.0])
+
     Parameters
     ----------
     present_only
@@ -43,14 +49,6 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     Notes
     -----
     Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
-    ([inf, 2.0], [1.333333333, 2.0])
     """
     actual = sensitive.count * sensitive.total.sum()
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]

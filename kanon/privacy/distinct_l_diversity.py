@@ -27,6 +27,12 @@ CARD = Card(
 def each(sensitive: Sensitive) -> np.ndarray:
     """The number of different values of each class; spellings of one value count once.
 
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist()
+    [1, 2]
+
     Returns
     -------
     numpy.ndarray, shape (R,), int64
@@ -35,14 +41,6 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Notes
     -----
     Source: Machanavajjhala et al. 2007, section 4.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).tolist()
-    [1, 2]
     """
     return np.diff(sensitive.folded.start)
 

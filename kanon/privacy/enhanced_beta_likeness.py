@@ -32,6 +32,13 @@ def each(sensitive: Sensitive) -> np.ndarray:
     A gain (p(s, C) - p(s, T)) / p(s, T) has to be at most min(beta, -ln p(s, T)). So the level is
     that of basic beta-likeness, or infinite if some gain is above -ln p(s, T).
 
+    A class with two colds, and one with a cold and a flu. Colds may grow by -ln 3/4 = 0.29, not by
+    0.33; flus by -ln 1/4 = 1.39.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist()
+    [inf, 1.0]
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
@@ -41,15 +48,6 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Notes
     -----
     Source: Cao, Karras 2012, Definition 3.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu. Colds may grow by -ln 3/4 = 0.29, not by
-    0.33; flus by -ln 1/4 = 1.39.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).tolist()
-    [inf, 1.0]
     """
     grown = gains(sensitive)
     largest_gain = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])

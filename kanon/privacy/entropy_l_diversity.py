@@ -33,6 +33,12 @@ TOLERANCE = 1e-12
 def each(sensitive: Sensitive) -> np.ndarray:
     """l(C) = exp(-sum over s of p ln p) for each class, p = p(s, C).
 
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).round(9).tolist()
+    [1.0, 2.0]
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
@@ -43,14 +49,6 @@ def each(sensitive: Sensitive) -> np.ndarray:
     -----
     Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
     ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).round(9).tolist()
-    [1.0, 2.0]
     """
     sensitive = sensitive.folded  # spellings of one value count once
     sizes = sensitive.sizes

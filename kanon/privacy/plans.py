@@ -22,12 +22,10 @@ class ModelPlan(Strict):
     model: str
 
     def made(self, column: str | None) -> Model:
-        arguments = {
-            name: getattr(self, name) for name in type(self).model_fields if name != "model"
-        }
-        if "column" in arguments:
-            arguments["column"] = column
-        model: Model = MODELS[self.model](**arguments)
+        values = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
+        if "column" in values:
+            values["column"] = column
+        model: Model = MODELS[self.model](**values)
         return model
 
 
@@ -41,17 +39,15 @@ def _build_parameter(limits: Range) -> Any:
 
 def _build_model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
     hints, numbers = get_type_hints(model), ranges(model)
-    model_fields: dict[str, Any] = {"model": (Literal[name], ...)}
+    parts: dict[str, Any] = {"model": (Literal[name], ...)}
     for part in fields(model):  # type: ignore[arg-type]
         if part.name == "column":
-            model_fields["column"] = (str | None, None)
+            parts["column"] = (str | None, None)
         elif part.name in numbers:
-            model_fields[part.name] = (_build_parameter(numbers[part.name]), ...)
+            parts[part.name] = (_build_parameter(numbers[part.name]), ...)
         else:
-            model_fields[part.name] = (hints[part.name], part.default)
-    return create_model(
-        f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **model_fields
-    )
+            parts[part.name] = (hints[part.name], part.default)
+    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **parts)
 
 
 MODELS: Mapping[str, type[Model]] = {

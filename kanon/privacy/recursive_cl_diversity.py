@@ -32,6 +32,13 @@ CARD = Card(
 def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     """r_1 / (r_l + r_(l+1) + ...) for each class, its counts r_1 >= r_2 >= ...
 
+    Three colds, two anginas and one flu: 3 against 2 + 1 for l = 2, against 1 for l = 3.
+
+    >>> values = ["angina", "cold", "flu"]
+    >>> ill = Sensitive.from_records("ill", values, False, [0] * 6, [1, 1, 1, 0, 0, 2], 1)
+    >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
+    [1.0, 3.0, inf]
+
     Parameters
     ----------
     l
@@ -45,15 +52,6 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     Notes
     -----
     Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
-
-    Examples
-    --------
-    Three colds, two anginas and one flu: 3 against 2 + 1 for l = 2, against 1 for l = 3.
-
-    >>> values = ["angina", "cold", "flu"]
-    >>> ill = Sensitive.from_records("ill", values, False, [0] * 6, [1, 1, 1, 0, 0, 2], 1)
-    >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
-    [1.0, 3.0, inf]
     """
     sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))

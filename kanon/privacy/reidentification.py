@@ -64,6 +64,12 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     Highest 1 / min f; on average classes / records, since each class gives one right guess. Where
     the persons of each class are known, f is their number: a person's records do not hide them.
 
+    Four records that look the same, and one that is unique.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> prosecutor(five)
+    Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
+
     Parameters
     ----------
     threshold
@@ -78,14 +84,6 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     ------
     PlanError
         The threshold is not within [0, 1].
-
-    Examples
-    --------
-    Four records that look the same, and one that is unique.
-
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> prosecutor(five)
-    Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
     """
     check_threshold(threshold)
     if not classes.n_classes:
@@ -102,6 +100,10 @@ def journalist(
     Highest 1 / min F over the classes of the table; on average the larger of the shares recognised
     when starting from the population, classes / sum of F, and from the table,
     (sum of f / F) / records.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> journalist(five, np.array([8, 2]))
+    Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
 
     Parameters
     ----------
@@ -121,12 +123,6 @@ def journalist(
         A class has fewer people in the population than records in the table.
     PlanError
         The threshold is not within [0, 1].
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> journalist(five, np.array([8, 2]))
-    Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
     """
     check_threshold(threshold)
     share = marketer(classes, population)
@@ -138,6 +134,10 @@ def journalist(
 
 def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | None:
     """The share of the records that are recognised on average: (sum of f / F) / records.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> marketer(five, np.array([8, 2]))
+    0.2
 
     Parameters
     ----------
@@ -155,12 +155,6 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     ------
     TableError
         A class has fewer people in the population than records in the table.
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> marketer(five, np.array([8, 2]))
-    0.2
     """
     lacking = int((population < classes.hiding).sum())
     if lacking:

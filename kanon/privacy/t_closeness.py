@@ -59,6 +59,12 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
 
     All are counted in whole numbers and divided once, so equal mixes have equal distances.
 
+    A class with two colds, and one with a cold and a flu: p - q is (1/4, -1/4) and (-1/4, 1/4).
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> each(ill).tolist(), each(ill, "emd-equal").tolist()
+    ([0.5, 0.5], [0.25, 0.25])
+
     Parameters
     ----------
     distance
@@ -77,14 +83,6 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     Notes
     -----
     Source: Li, Li, Venkatasubramanian 2007, section 5; ``norm1``: Mauger, Le Mahec, Dequen 2023.
-
-    Examples
-    --------
-    A class with two colds, and one with a cold and a flu: p - q is (1/4, -1/4) and (-1/4, 1/4).
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> each(ill).tolist(), each(ill, "emd-equal").tolist()
-    ([0.5, 0.5], [0.25, 0.25])
     """
     if distance not in HIGHEST:
         raise PlanError(f"The distance {quoted(distance)} is unknown; choose from {_DISTANCES}.")
@@ -124,11 +122,9 @@ def _compute_ordered(sensitive: Sensitive) -> np.ndarray:
     records = np.cumsum(sensitive.count)
     records = records - (records[first] - sensitive.count[first])[sensitive.of_entry]
 
-    def sum_distances(
-        owner: np.ndarray, count: np.ndarray, begin: np.ndarray, end: np.ndarray
-    ) -> np.ndarray:
+    def sum_up(at: np.ndarray, count: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Sum abs(count * n - below * size) from begin to end, where below only rises."""
-        have, size = count.astype(kind) * n, sizes[owner].astype(kind)
+        have, size = count.astype(kind) * n, sizes[at].astype(kind)
         turn = np.clip(np.searchsorted(below, -(-have // size)), begin, end)
         less = have * (turn - begin) - size * (up_to[turn] - up_to[begin])
         more = size * (up_to[end] - up_to[turn]) - have * (end - turn)
@@ -136,8 +132,8 @@ def _compute_ordered(sensitive: Sensitive) -> np.ndarray:
 
     classes = np.arange(sensitive.n_classes)
     none = np.zeros_like(classes)
-    sums = np.add.reduceat(sum_distances(sensitive.of_entry, records, begin, end), first)
-    sums = sums + sum_distances(classes, none, none, begin[first])
+    sums = np.add.reduceat(sum_up(sensitive.of_entry, records, begin, end), first)
+    sums = sums + sum_up(classes, none, none, begin[first])
     return np.asarray(sums / ((v - 1.0) * n * sizes))
 
 

@@ -256,9 +256,10 @@ def test_what_a_hierarchy_reads_or_does_not_hold_is_said(kanon, folder, engine):
     run = ("run", "plan.json", "--table", "visits.csv", "--out", "out.csv", "--engine", engine)
     assert [line for line in kanon(*run).err.splitlines() if "note: Hierarchy" in line] == [
         "kanon: note: Hierarchy of column 'zip': Equal lines count once; 1 line was left out.",
-        "kanon: note: Hierarchy of column 'code': 'A' also holds 'A10', by how they begin; their "
-        "numbers lie outside.",
-        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and is directly under the root.",
+        "kanon: note: Hierarchy of column 'code': 'A' also contains 'A10', by how they begin. "
+        "Their numbers lie outside the range.",
+        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and is directly "
+        "under the root.",
     ]
     assert "note" not in kanon(*run, "--quiet").err
 

@@ -273,8 +273,8 @@ def test_what_is_typed_becomes_a_plan_or_a_sentence():
     typed = {"separators": " . ", "prefixes": "", "ranges": BLOCKS}
     choice = choose("codes", typed, "icd", values)
     assert choice.plan.separators == "." and len(choice.plan.ranges) == 4
-    assert choice.remarks == ("2 values or groups lie in no range and are directly under the root: 'C10', "
-                              "'C45'.",)  # fmt: skip
+    assert choice.remarks == ("2 values or groups lie in no range and are directly under the "
+                              "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
                         ({"separators": "", "ranges": ""}, "need separators")):  # fmt: skip
         choice = choose("codes", {**typed, **wrong}, "icd", values)

@@ -120,8 +120,8 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     broken = "*\n  Felid\n    cat\n    lion\n  cat"
     at = typed(at, "text_area", "0-tree", broken)
     sentence = (
-        "Line 5: 'cat' is listed a second time (first: line 3); every value and every group "
-        "stands once."
+        "Line 5: 'cat' is listed a second time (first: line 3). List every value and every "
+        "group once."
     )
     assert [one.value.replace("\\", "") for one in at.error] == [sentence]
     assert warned(at) == [f"Table 'animals': Tree of 'race': {sentence}"]
