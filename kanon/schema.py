@@ -244,9 +244,9 @@ def named_like(name: str) -> Suggestion | None:
 def _split_name(name: str) -> list[str]:
     """Split a name into words in lower case; "N° x" becomes "x no".
 
-    >>> _words("Pat.-Nr."), _words("customerId")
+    >>> _split_name("Pat.-Nr."), _split_name("customerId")
     (['pat', 'nr'], ['customer', 'id'])
-    >>> _words("N° dossier")
+    >>> _split_name("N° dossier")
     ['dossier', 'no']
     """
     name = re.sub(r"^\s*([nN][°º]|№)(.*)", r"\2 no", name)

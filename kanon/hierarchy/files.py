@@ -125,13 +125,13 @@ def parse_csv(text: str) -> HierarchyFile:
     rows, notes = _place_missing(rows)
     lines = [(f"Line {line}", cells) for line, cells in rows]
     try:
-        hierarchy = tree_from_lines(lines, limited=True)
+        hierarchy = tree_from_lines(lines, limits=True)
     except HierarchyError:
         renaming = qualify_lines(lines)
         if renaming is None:
             raise
         lines, new_names = renaming
-        hierarchy = tree_from_lines(lines, limited=True)
+        hierarchy = tree_from_lines(lines, limits=True)
         notes.append(_describe_names(new_names))
     width = len(rows[0][1])
     empty_levels = [

@@ -78,7 +78,8 @@ def agreements(
 def _rank_weighted(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Rank numbers that each count as often as their weight; equal ones share the mean.
 
-    >>> _ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])).tolist()
+    >>> weight = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
+    >>> _rank_weighted(np.array([5.0, 7.0, 7.0]), weight).tolist()
     [[1.0, 2.5, 2.5], [1.5, 3.0, 3.0]]
     """
     levels, place = np.unique(values, return_inverse=True)

@@ -105,10 +105,10 @@ class RecursiveCLDiversity(SensitiveModel):
         if np.isinf(ratio):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
-            return self._refused(
+            return self._write_refusal(
                 f"there {verb} only {counted(most, 'different value')}, the largest possible l"
             )
-        return self._refused(f"c has to be above {rounded(ratio, up=True)}")
+        return self._write_refusal(f"c has to be above {rounded(ratio, up=True)}")
 
 
 def check_rows(mix: ClassMix, c: float, l: int) -> tuple[float, bool]:  # noqa: E741

@@ -249,7 +249,7 @@ def test_a_zip_with_too_many_members_is_refused(limits):
 def test_a_zip_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
     data = zipped({f"{i}.csv": b"0" * 6_000_000 for i in range(4)})
     assert len(data) < 1_000_000
-    monkeypatch.setattr("kanon.base.unzipping._content", lambda *_: 1 / 0)
+    monkeypatch.setattr("kanon.base.unzipping._read_member", lambda *_: 1 / 0)
     said = problem_of(read_bundle([("a.zip", data)], []))
     assert said.startswith("With 'a.zip' the upload has more, unpacked; the most allowed is 20 MB")
 

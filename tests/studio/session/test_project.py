@@ -200,7 +200,7 @@ def changed(parts):
             {"plan__metrics": {"m\ud800": {"intermediate": "levels", "multiplier": "none"}}},
             "The project file is not valid text: it contains half of a character.",
         ),
-        ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "is not valid text: it contains half"),
+        ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "not valid text: it contains half"),
         ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
         (
             plan_of(people()).to_json().encode(),
