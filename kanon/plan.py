@@ -318,7 +318,7 @@ class Plan(Strict):
             A column is not sensitive, or is missing where there is not exactly one; parameters do
             not fit together.
         """
-        models = [self._make_model(place, part) for place, part in enumerate(self.privacy)]
+        models = [self._build_model(place, part) for place, part in enumerate(self.privacy)]
         return models if self.person is None else [*models, KInPersons(self.k, self.person)]
 
     @property
@@ -359,7 +359,7 @@ class Plan(Strict):
         """The metrics that the plan composes."""
         return composed_metrics(self.metrics)
 
-    def _make_model(self, place: int, part: ModelPlan) -> Model:
+    def _build_model(self, place: int, part: ModelPlan) -> Model:
         key = f"privacy.{place}"
         column = None
         if "column" in type(part).model_fields:

@@ -48,7 +48,7 @@ def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np
     return np.asarray((released == original) | one_value)
 
 
-def _make_no_nodes() -> np.ndarray:
+def _create_no_nodes() -> np.ndarray:
     return np.zeros((0, 0), dtype=np.int32)
 
 
@@ -83,7 +83,7 @@ class Trace:
 
     node: tuple[int, ...] | None = None
     walk: tuple[tuple[int, ...], ...] = ()
-    visited: np.ndarray = field(default_factory=_make_no_nodes)
+    visited: np.ndarray = field(default_factory=_create_no_nodes)
     evaluated: int = 0
     steps: int = 0
     parts: int = 1

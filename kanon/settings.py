@@ -21,7 +21,7 @@ DEFAULTS = Path(__file__).with_name("settings.toml")
 """The file with every setting, its default and what it means."""
 
 
-def _make_limit(least: float, most: float) -> Any:
+def _create_limit(least: float, most: float) -> Any:
     return field(metadata={"least": least, "most": most})
 
 
@@ -32,33 +32,33 @@ class Settings:
     The metadata of a field has its least and greatest value.
     """
 
-    upload_megabytes: int = _make_limit(1, 100_000)
-    unpacked_megabytes: int = _make_limit(1, 1_000_000)
-    rows: int = _make_limit(1, 10**10)
-    columns: int = _make_limit(1, 10**6)
-    cells: int = _make_limit(1, 10**12)
-    record_megabytes: int = _make_limit(1, 1_000)
-    memory_megabytes: int = _make_limit(0, 1_000_000)
-    memory_cells: int = _make_limit(0, 10**12)
-    folder_files: int = _make_limit(1, 10**8)
-    release_megabytes: int = _make_limit(1, 10**8)
-    scratch_megabytes: int = _make_limit(1, 10**8)
-    distinct_values: int = _make_limit(1, 10**9)
-    classes: int = _make_limit(1, 10**9)
-    hierarchy_nodes: int = _make_limit(1, 10**8)
-    hierarchy_levels: int = _make_limit(2, 10**4)
-    hierarchies_megabytes: int = _make_limit(1, 10_000)
-    hierarchies_files: int = _make_limit(1, 10**6)
-    plan_megabytes: int = _make_limit(1, 10_000)
-    opening_megabytes: int = _make_limit(50, 1_000_000)
-    jobs_at_once: int = _make_limit(1, 1_000)
-    long_jobs_at_once: int = _make_limit(0, 1_000)
-    studies_at_once: int = _make_limit(0, 1_000)
-    job_minutes: float = _make_limit(0.01, 100_000)
-    study_minutes: float = _make_limit(0.01, 100_000)
-    engine_minutes: float = _make_limit(0.01, 100_000)
-    keep_minutes: float = _make_limit(0, 100_000)
-    kept_sessions: int = _make_limit(0, 100_000)
+    upload_megabytes: int = _create_limit(1, 100_000)
+    unpacked_megabytes: int = _create_limit(1, 1_000_000)
+    rows: int = _create_limit(1, 10**10)
+    columns: int = _create_limit(1, 10**6)
+    cells: int = _create_limit(1, 10**12)
+    record_megabytes: int = _create_limit(1, 1_000)
+    memory_megabytes: int = _create_limit(0, 1_000_000)
+    memory_cells: int = _create_limit(0, 10**12)
+    folder_files: int = _create_limit(1, 10**8)
+    release_megabytes: int = _create_limit(1, 10**8)
+    scratch_megabytes: int = _create_limit(1, 10**8)
+    distinct_values: int = _create_limit(1, 10**9)
+    classes: int = _create_limit(1, 10**9)
+    hierarchy_nodes: int = _create_limit(1, 10**8)
+    hierarchy_levels: int = _create_limit(2, 10**4)
+    hierarchies_megabytes: int = _create_limit(1, 10_000)
+    hierarchies_files: int = _create_limit(1, 10**6)
+    plan_megabytes: int = _create_limit(1, 10_000)
+    opening_megabytes: int = _create_limit(50, 1_000_000)
+    jobs_at_once: int = _create_limit(1, 1_000)
+    long_jobs_at_once: int = _create_limit(0, 1_000)
+    studies_at_once: int = _create_limit(0, 1_000)
+    job_minutes: float = _create_limit(0.01, 100_000)
+    study_minutes: float = _create_limit(0.01, 100_000)
+    engine_minutes: float = _create_limit(0.01, 100_000)
+    keep_minutes: float = _create_limit(0, 100_000)
+    kept_sessions: int = _create_limit(0, 100_000)
     original_values_downloads: bool = True
 
 

@@ -53,7 +53,7 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
         return None
     ways = []
     for pattern, texts in texts_by_pattern.items():
-        swapped = _swap_day_and_month(pattern)
+        swapped = _convert_day_to_month(pattern)
         either = swapped and not ColumnKind.of(name, swapped).misfits(texts)
         ways.append((pattern, swapped) if either else (pattern,))
     kinds = tuple(
@@ -78,7 +78,7 @@ def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str
     while readable:
         best = max(readable, key=lambda pattern: len(readable[pattern]))  # of equals the first
         texts_by_pattern[best] = readable.pop(best)
-        readable.pop(_swap_day_and_month(best), None)
+        readable.pop(_convert_day_to_month(best), None)
         readings = set(texts_by_pattern[best])
         remaining = {
             p: [text for text in texts if text not in readings] for p, texts in readable.items()
@@ -87,7 +87,7 @@ def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str
     return texts_by_pattern
 
 
-def _swap_day_and_month(pattern: str) -> str:
+def _convert_day_to_month(pattern: str) -> str:
     """Return the pattern with month and day swapped, or "" if there is none."""
     swapped = pattern.translate(str.maketrans("DM", "MD"))
     return swapped if swapped in PATTERNS["date"] else ""

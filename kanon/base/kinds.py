@@ -361,7 +361,6 @@ _UNIT_AFTER = re.compile(rf"(?<=\d){_BLANK}?{_UNIT}")
 
 
 def _split_unit(text: str) -> tuple[str, str]:
-    """Split a number into its digits and its unit."""
     if not text or (
         text[-1].isdigit() and (text[0].isdigit() or (text[0] in "+-" and text[1:2].isdigit()))
     ):
@@ -387,7 +386,7 @@ def _read_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 @cache
-def _compile_shape(pattern: str) -> tuple[re.Pattern[str], str]:
+def _build_shape(pattern: str) -> tuple[re.Pattern[str], str]:
     group = pattern[1] if pattern[1] in ",. '" else ""
     mark = pattern[-3] if pattern[-3] in ",." else ""
     sign = {"": "", " ": _BLANK, "'": "['’]"}.get(group, re.escape(group))
@@ -398,19 +397,17 @@ def _compile_shape(pattern: str) -> tuple[re.Pattern[str], str]:
 
 
 def _is_like_number(text: str) -> bool:
-    shapes = (_compile_shape(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
+    shapes = (_build_shape(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
     return _read_plain_numbers([text]) is not None or any(shape.fullmatch(text) for shape in shapes)
 
 
 def _read_marked_number(text: str, pattern: str) -> float | None:
-    return (
-        float(_strip_marks(text, pattern)) if _compile_shape(pattern)[0].fullmatch(text) else None
-    )
+    return float(_strip_marks(text, pattern)) if _build_shape(pattern)[0].fullmatch(text) else None
 
 
 def _strip_marks(text: str, pattern: str) -> str:
 
-    mark = _compile_shape(pattern)[1]
+    mark = _build_shape(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
     sign = "-" if text[0] in "-−" else ""
     return f"{sign}{re.sub(r'[^0-9]', '', whole)}{decimals and '.'}{decimals}"
@@ -418,7 +415,7 @@ def _strip_marks(text: str, pattern: str) -> str:
 
 def _has_marks(texts: Sequence[str], pattern: str) -> bool:
     """Whether all are written in a pattern, and each of its marks occurs."""
-    shape, mark = _compile_shape(pattern)
+    shape, mark = _build_shape(pattern)
     if not all(map(shape.fullmatch, texts)):
         return False
     whole = [text.partition(mark)[0] if mark else text for text in texts]
@@ -444,5 +441,4 @@ def like_postcodes(texts: Sequence[str]) -> bool:
 
 
 def _has_short_year(pattern: str) -> bool:
-    """Whether a pattern has years of two digits."""
     return any("YY" in part and "YYYY" not in part for part in pattern.split(AND_ALSO))

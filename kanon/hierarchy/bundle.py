@@ -47,7 +47,7 @@ def read_bundle(
     bytes_left, nodes = bytes_of("hierarchies_megabytes"), 0
     for name, content in files:
         is_zip = _get_ending(name) == "zip"
-        inside = _unzip_members(name, content, bytes_left) if is_zip else [(name, content)]
+        inside = _extract_members(name, content, bytes_left) if is_zip else [(name, content)]
         if isinstance(inside, FileResult):
             results.append(inside)
             continue
@@ -134,7 +134,7 @@ def _read_member(name: str, content: bytes, columns: Sequence[str]) -> FileResul
     return FileResult(name, column, hierarchy_file, exact=exact)
 
 
-def _unzip_members(
+def _extract_members(
     name: str, content: bytes, most_bytes: int
 ) -> list[tuple[str, bytes]] | FileResult:
     if len(content) > most_bytes:

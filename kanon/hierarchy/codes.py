@@ -49,7 +49,7 @@ def codes(
         )
     _check_prefixes(prefixes, spans)
     texts = sorted(dict.fromkeys(map(canonical_text, values)))
-    parts = {text: _cut_code(text, separators, prefixes) for text in texts}
+    parts = {text: _split_code(text, separators, prefixes) for text in texts}
     groups = set(itertools.chain.from_iterable(parts.values()))
     shortest = {[text, *parts[text]][-1] for text in texts}
     above = _find_ranges_above(shortest, spans, separators)
@@ -147,7 +147,7 @@ def _check_prefixes(prefixes: Sequence[int], ranges: Sequence[CodeRange]) -> Non
         )
 
 
-def _cut_code(text: str, separators: str, prefixes: Sequence[int]) -> list[str]:
+def _split_code(text: str, separators: str, prefixes: Sequence[int]) -> list[str]:
     """Cut a code to its beginnings, from long to short."""
     beginnings = [text]
     marks = "".join(separators.split())
@@ -175,20 +175,20 @@ def _find_ranges_above(
     waiting = sorted(widest_first, key=lambda span: span.first)[::-1]
     names_by_code: dict[str, list[str]] = {}
     enclosing: list[CodeRange] = []
-    for padded, code in sorted((_pad_number(code.upper(), digits), code) for code in codes):
+    for padded, code in sorted((_fill_number(code.upper(), digits), code) for code in codes):
         while waiting and waiting[-1].first <= padded:
-            _enter_range(waiting.pop(), enclosing)
+            _add_range(waiting.pop(), enclosing)
         while enclosing and enclosing[-1].last + _AFTER_ALL < padded:
             enclosing.pop()
         names_by_code[code] = [
             span.name for span in reversed(enclosing) if len(padded) >= len(span.first)
         ]
     while waiting:
-        _enter_range(waiting.pop(), enclosing)
+        _add_range(waiting.pop(), enclosing)
     return names_by_code
 
 
-def _enter_range(span: CodeRange, enclosing: list[CodeRange]) -> None:
+def _add_range(span: CodeRange, enclosing: list[CodeRange]) -> None:
     while enclosing and enclosing[-1].last + _AFTER_ALL < span.first:
         enclosing.pop()
     if enclosing and not span._is_inside(enclosing[-1]):
@@ -217,14 +217,14 @@ def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int
     return 0
 
 
-def _pad_number(code: str, digits: int) -> str:
+def _fill_number(code: str, digits: int) -> str:
     """Pad the number at the start of a code with zeros, so that texts sort as numbers."""
     return re.sub(r"^\d+", lambda number: number[0].zfill(digits), code)
 
 
 def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
-    first = _pad_number(span.first.strip().upper(), digits)
-    last = _pad_number(span.last.strip().upper(), digits)
+    first = _fill_number(span.first.strip().upper(), digits)
+    last = _fill_number(span.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
             "A range of codes goes from one code to a later one of the same length; {cells} does "

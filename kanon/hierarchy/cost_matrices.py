@@ -149,7 +149,7 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     -----
     The mean of Mauger, Le Mahec, Dequen 2023, Definition 6, over pairs of leaves.
     """
-    if not _are_disjoint(tree, nodes):
+    if not _is_disjoint(tree, nodes):
         raise ValueError("The groups of a matrix have to be disjoint.")
     groups = np.asarray(nodes)
     owner, edges = _find_edges_within(tree, groups)
@@ -165,7 +165,7 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     return values
 
 
-def _are_disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
+def _is_disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
     """Whether no node is an ancestor of another, nor listed twice."""
     ordered = np.asarray(nodes)
     ordered = ordered[np.argsort(tree.first[ordered])]
@@ -205,7 +205,7 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
     """
     node_array = np.asarray(nodes)
     edges = potential[: tree.root] - potential[tree.parent[: tree.root]]
-    if _are_disjoint(tree, nodes):
+    if _is_disjoint(tree, nodes):
         values = grouped_matrix(tree, potential, nodes)
         has_groups = bool((tree.level[node_array] > 0).any())
     else:
@@ -335,10 +335,10 @@ def path_text(
         The most steps to write, at least 2; those before the last one are left out.
     """
     edges = path_edges(tree, weights, low, high)
-    names = [_shorten_label(tree.labels[low], longest)]
+    names = [_trim_label(tree.labels[low], longest)]
     costs = [] if start is None else [start]
     names = names if start is None else ["values", *names]
-    names += [_shorten_label(tree.labels[above], longest) for _, above, _ in edges]
+    names += [_trim_label(tree.labels[above], longest) for _, above, _ in edges]
     costs += [weight for *_, weight in edges]
     total = sum(costs)
     if decimals is None:
@@ -376,7 +376,7 @@ def cell_text(
     high, cost, start = tree.lca(low, column_node), float(matrix.values[cell]), None
     if matrix.grouped and tree.level[low] > 0:
         if high == low:
-            label = _shorten_label(tree.labels[low], longest)
+            label = _trim_label(tree.labels[low], longest)
             return f"between two values of {label} = {matrix.written(cost)}"
         start = cost - sum(weight for *_, weight in path_edges(tree, weights, low, high))
         start = start if start > 1e-9 * cost else 0.0  # less is a rounding
@@ -385,7 +385,7 @@ def cell_text(
     )
 
 
-def _shorten_label(label: str, longest: int) -> str:
+def _trim_label(label: str, longest: int) -> str:
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 

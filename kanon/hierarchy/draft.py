@@ -76,9 +76,9 @@ class Draft:
                 if self.weight is not None:
                     self.weight[child] += self.weight[node]
         for above in {self.parent[node] for node in dissolved} - dissolved:
-            self.children[above] = self._replace_dissolved(dissolved, self.children[above])
+            self.children[above] = self._replace_by_children(dissolved, self.children[above])
 
-    def _replace_dissolved(self, dissolved: set[int], nodes: Sequence[int]) -> list[int]:
+    def _replace_by_children(self, dissolved: set[int], nodes: Sequence[int]) -> list[int]:
         """Replace each dissolved node by its children, at any depth."""
         remaining: list[int] = []
         stack = list(reversed(nodes))

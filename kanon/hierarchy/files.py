@@ -353,7 +353,7 @@ def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
             raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
         if len(rows[0][1]) > 1:
             width = next((len(cells) for _, cells in rows if cells[0].strip()), 0)
-            rows = [(line, _widen(cells, width)) for line, cells in rows]
+            rows = [(line, _fill_line(cells, width)) for line, cells in rows]
             if all(len(cells) == len(rows[0][1]) for _, cells in rows):
                 return rows, lines - len(rows)
             best = best or rows
@@ -370,7 +370,7 @@ def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
     )
 
 
-def _widen(cells: list[str], width: int) -> list[str]:
+def _fill_line(cells: list[str], width: int) -> list[str]:
     """Widen a line without a value to the others' length: ARX writes just ";*"."""
     return ["", *cells[1:], *cells[-1:] * (width - len(cells))] if not cells[0].strip() else cells
 

@@ -62,12 +62,12 @@ def _count_other_leaves(tree: Hierarchy) -> ExactNumbers:
     return per_node(tree.leaves_covered - 1, Fraction)
 
 
-def _divide_other_leaves_by_all(tree: Hierarchy) -> ExactNumbers:
+def _compute_other_leaves_of_all(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / |root|."""
     return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
 
 
-def _divide_other_leaves(tree: Hierarchy) -> ExactNumbers:
+def _compute_other_leaf_shares(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
     most = max(tree.n_leaves - 1, 1)
     return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
@@ -130,14 +130,14 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         normalised=False,
     ),
     "other-leaves-normalised": Intermediate(
-        _divide_other_leaves_by_all,
+        _compute_other_leaves_of_all,
         title="other leaves / all leaves",
         formula="(nl(x′) − nl(x)) / nl(root), with nl(leaf) = 1",
         told="the other values that it could now mean, as a share of all values",
         counts="leaves",
     ),
     "other-leaves-share": Intermediate(
-        _divide_other_leaves,
+        _compute_other_leaf_shares,
         title="other leaves / all other leaves",
         formula="(nl(x′) − nl(x)) / (nl(root) − 1), with nl(leaf) = 1",
         told="the share of all other values that it could now mean",

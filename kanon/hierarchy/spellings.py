@@ -1,4 +1,4 @@
-"""Values that look like spellings of the same value, and groups that join them."""
+"""Values that look like spellings of the same thing, and groups that join them."""
 
 import functools
 import itertools
@@ -38,7 +38,7 @@ class Spellings(NamedTuple):
 
 
 def spellings(counts: Mapping[str, int]) -> list[Spellings]:
-    """The groups of values that look like spellings of the same value, largest first."""
+    """The groups of values that look like spellings of the same thing, largest first."""
     if len(counts) > MOST_VALUES:
         return []
     texts = sorted(counts, key=lambda text: (-counts[text], text))
@@ -131,7 +131,6 @@ def _strip_unseen(text: str) -> str:
 
 
 def _split_words(text: str) -> list[str]:
-    """Split a value into words without case, accents and punctuation."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(mark for mark in plain if not unicodedata.combining(mark))
     return re.findall(r"[^\W_]+", plain)

@@ -78,7 +78,7 @@ def _choose_builder(values: Sequence[str], kind: ColumnKind | None) -> str:
         return "intervals"
     if are_periods(values, kind):
         return "dates"
-    if _are_icd_codes(values):
+    if _has_icd_codes(values):
         return "codes"
     codes = len(set(map(len, values))) == 1 and " " not in "".join(values)
     return "mask" if codes and 4 <= len(values[0]) <= 12 else "suppression"
@@ -241,7 +241,7 @@ def starting_parameters(
         several = [count for count in keep if len({value[:count] for value in values}) > 1]
         return {"keep": several or keep[:1]}
     if builder == "codes":
-        chapters = list(icd_10_chapters()) if _are_icd_codes(values) else []
+        chapters = list(icd_10_chapters()) if _has_icd_codes(values) else []
         if not _select_dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
             chapters = []
         return {"separators": ".", "prefixes": [], "ranges": chapters}
@@ -268,7 +268,7 @@ def strays(values: Sequence[str]) -> list[str]:
     )
 
 
-def _are_icd_codes(values: Sequence[str]) -> bool:
+def _has_icd_codes(values: Sequence[str]) -> bool:
     """Whether at least 9 of 10 values look like ICD-10 codes."""
     return 10 * _count_icd_codes(values) >= 9 * max(1, len(values))
 

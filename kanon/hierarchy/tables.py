@@ -41,7 +41,7 @@ def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None)
     tree = tree_from_lines((place, list(_fill_row(row, root))) for place, row in rows)
     if weights_from is None or weights_from.weight is None or tree.n_nodes == 1:
         return tree
-    return with_weights(tree, _carry_weights(tree, weights_from, weights_from.weight))
+    return with_weights(tree, _keep_weights(tree, weights_from, weights_from.weight))
 
 
 def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
@@ -133,7 +133,7 @@ def _fill_row(row: list[str], root: str) -> Iterator[str]:
     yield row[-1] or root
 
 
-def _carry_weights(tree: Hierarchy, old: Hierarchy, old_weights: np.ndarray) -> np.ndarray:
+def _keep_weights(tree: Hierarchy, old: Hierarchy, old_weights: np.ndarray) -> np.ndarray:
     """Take the old weight of each edge, else that of its heaviest sibling, else 1."""
     before = {label: (above, weight) for label, above, weight in old.entries()}
     weights = np.full(tree.n_nodes, np.nan)
@@ -207,7 +207,6 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
 
 
 def _find_edge_header(text: str) -> tuple[str, list[str]] | None:
-    """Find the separator and the names of a header for edges."""
     for separator in SEPARATORS:
         _, cells = next(_read_rows(text.removeprefix("\ufeff"), separator), (0, []))
         names = [cell.strip().casefold() for cell in cells]

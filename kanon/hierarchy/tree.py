@@ -200,7 +200,7 @@ class Hierarchy:
             weight = weight[entry_order]
             weight.setflags(write=False)
         labels = tuple(entry_labels[index] for index in entry_order)
-        return cls(labels, _freeze(parent), _freeze(first), _freeze(last), _freeze(level), weight)
+        return cls(labels, _lock(parent), _lock(first), _lock(last), _lock(level), weight)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):
@@ -359,7 +359,7 @@ class Hierarchy:
         for node in reversed(targets[:-1]):  # parents first
             if levels[above[node]] <= level:
                 targets[node] = targets[above[node]]
-        return _freeze(targets)
+        return _lock(targets)
 
     def entries(self) -> list[tuple[str, str | None, float | None]]:
         """The tree as ``from_entries`` takes it, parents before children."""
@@ -382,7 +382,7 @@ def _is_text(label: str) -> bool:
         return False
 
 
-def _freeze(cells: list[int]) -> np.ndarray:
+def _lock(cells: list[int]) -> np.ndarray:
     array = np.array(cells, dtype=np.int32)
     array.setflags(write=False)
     return array
@@ -473,5 +473,4 @@ def _find_root(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
 
 
 def _convert_number(weight: Any) -> Any:
-    """Convert a numpy number to a Python one."""
     return weight.item() if isinstance(weight, np.number) else weight

@@ -43,14 +43,14 @@ class Classifier:
 
 
 # scikit-learn takes a second to load, so it is loaded only for training.
-def _make_model(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
+def _load_model(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
     def make(seed: int, records: int) -> Any:
         return getattr(import_module(f"sklearn.{module}"), name)(random_state=seed, **settings)
 
     return make
 
 
-def _make_network(seed: int, records: int) -> Any:
+def _build_network(seed: int, records: int) -> Any:
     from sklearn.neural_network import MLPClassifier
 
     return MLPClassifier(
@@ -59,7 +59,7 @@ def _make_network(seed: int, records: int) -> Any:
     )  # fmt: skip
 
 
-def _make_neighbours(seed: int, records: int) -> Any:
+def _build_neighbours(seed: int, records: int) -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
     return KNeighborsClassifier(n_neighbors=min(_NEIGHBOURS, records), algorithm="brute")
@@ -74,7 +74,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "A small network with two hidden layers of 5 and 2 units: the published one.",
                 "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; scikit-learn, MLPClassifier",
             ),
-            _make_network,
+            _build_network,
         ),
         Classifier(
             Card(
@@ -82,7 +82,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Every column of the matrix raises or lowers the odds by a fixed factor.",
                 "scikit-learn, LogisticRegression",
             ),
-            _make_model("linear_model", "LogisticRegression", max_iter=1000),
+            _load_model("linear_model", "LogisticRegression", max_iter=1000),
             weighted=True, seeded=False,
         ),
         Classifier(
@@ -92,7 +92,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "records.",
                 "scikit-learn, DecisionTreeClassifier",
             ),
-            _make_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            _load_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
             weighted=True,
         ),
         Classifier(
@@ -101,7 +101,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
             ),
-            _make_model(
+            _load_model(
                 "ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF
             ),
         ),
@@ -111,7 +111,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "Up to a hundred small trees, each correcting the errors of those before it.",
                 "scikit-learn, HistGradientBoostingClassifier",
             ),
-            _make_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+            _load_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
             seeded=False,
         ),
         Classifier(
@@ -120,7 +120,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 f"The most frequent label among the {_NEIGHBOURS} most similar training records.",
                 "scikit-learn, KNeighborsClassifier",
             ),
-            _make_neighbours,
+            _build_neighbours,
         ),
     )
 }  # fmt: skip

@@ -17,7 +17,7 @@ _DRAWS = 2000
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
     """Spearman's rank correlation; NaN where either has only one value."""
     once = np.ones((1, len(x)))
-    first, second = (_centre_ranks(_rank_weighted(values, once), once) for values in (x, y))
+    first, second = (_centre_ranks(_rank_by_weight(values, once), once) for values in (x, y))
     return float(_correlate(first, second, once)[0])
 
 
@@ -45,7 +45,7 @@ def agreements(
             for name, card in measures.items()
         },
     }
-    ranks = {name: _centre_ranks(_rank_weighted(x, weight), weight) for name, x in values.items()}
+    ranks = {name: _centre_ranks(_rank_by_weight(x, weight), weight) for name, x in values.items()}
     within = {
         (measure, score): np.array(
             [_correlate_within(values[measure][of_point == at], values[score][of_point == at])
@@ -58,7 +58,7 @@ def agreements(
     for measure in measures:
         for score in learned:
             over = _correlate(ranks[measure], ranks[score], weight)
-            alone = _average_over_k(within[measure, score], draws)
+            alone = _compute_mean(within[measure, score], draws)
             rows.append(
                 {
                     "measure": measure,
@@ -75,11 +75,11 @@ def agreements(
     return pd.DataFrame(rows)
 
 
-def _rank_weighted(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _rank_by_weight(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Rank numbers that each count as often as their weight; equal ones share the mean.
 
     >>> weight = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
-    >>> _rank_weighted(np.array([5.0, 7.0, 7.0]), weight).tolist()
+    >>> _rank_by_weight(np.array([5.0, 7.0, 7.0]), weight).tolist()
     [[1.0, 2.5, 2.5], [1.5, 3.0, 3.0]]
     """
     levels, place = np.unique(values, return_inverse=True)
@@ -109,7 +109,7 @@ def _correlate_within(first: np.ndarray, second: np.ndarray) -> float:
     return spearman(first, second) if len(first) > 2 else float("nan")
 
 
-def _average_over_k(per_k: np.ndarray, draws: np.ndarray) -> np.ndarray:
+def _compute_mean(per_k: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Average over the k that have a number, per row of how often each k is drawn."""
     has_number = ~np.isnan(per_k)
     total = draws[:, has_number].sum(axis=1)

@@ -67,11 +67,11 @@ def standing(
         return Standing(values, place_table, directions)
     least, most = (as_shown(ends.to_numpy(dtype=float), digits) for ends in (low, high))
     below, above = np.where(up, -most, least), np.where(up, -least, most)
-    undecided = pd.DataFrame(_find_undecided(keys, below, above), **shape)
+    undecided = pd.DataFrame(_find_ties(keys, below, above), **shape)
     return Standing(values, place_table, directions, low, high, undecided)
 
 
-def _find_undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _find_ties(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Find where ties decide between a value and the best, the lowest, in its row."""
     best, wide = values == values.min(axis=1, keepdims=True), high > low
     best_wide = (best & wide).any(axis=1, keepdims=True)

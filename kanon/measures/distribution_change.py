@@ -71,7 +71,7 @@ def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     then = _get_original(recoding.classes)
     now = _sum_leaves(
         recoding.hierarchies,
-        map(_remove_suppressed, recoding.hierarchies, recoding.cells, repeat(suppressed)),
+        map(_remove_suppression, recoding.hierarchies, recoding.cells, repeat(suppressed)),
     )
     names = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
     return tuple(
@@ -89,7 +89,7 @@ def _get_original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     return _CACHE[classes]
 
 
-def _remove_suppressed(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
+def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
     """Count the cells of released records, without suppressed ones at the root."""
     return cells - suppressed * (np.arange(len(cells)) == tree.root)
 

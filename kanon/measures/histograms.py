@@ -8,7 +8,7 @@ from kanon.sensitive import Sensitive
 _MOST_LOGS = 2**20  # the largest n for which n ln n is stored: 8 MB
 
 
-def _pad_array(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
+def _fill_array(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
     return np.pad(values.astype(dtype), (0, size - len(values)))
 
 
@@ -17,10 +17,10 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
     records = int(sensitive.total.sum())
     whole = np.arange(min(records, _MOST_LOGS) + 1)
     return Histograms(
-        start=_pad_array(n_classes, sensitive.start[:-1], np.int64),
-        length=_pad_array(n_classes, np.diff(sensitive.start), np.int64),
-        value=_pad_array(2 * entries, sensitive.value, np.int32),
-        tally=_pad_array(2 * entries, sensitive.count, np.int64),
+        start=_fill_array(n_classes, sensitive.start[:-1], np.int64),
+        length=_fill_array(n_classes, np.diff(sensitive.start), np.int64),
+        value=_fill_array(2 * entries, sensitive.value, np.int32),
+        tally=_fill_array(2 * entries, sensitive.count, np.int64),
         total=np.array(sensitive.total, dtype=np.int64),
         records=records,
         logs=whole * np.log(np.maximum(whole, 1)),

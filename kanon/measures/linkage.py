@@ -249,7 +249,6 @@ def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence
 def _get_histograms(
     classes: EquivalenceClasses, pick: Callable[[EquivalenceClasses], Sensitive] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Get the start of each class's entries, their values and their counts."""
     if pick is None:
         return np.zeros(classes.n_classes + 1, dtype=np.int64), _NOTHING, _NOTHING
     target = pick(classes)

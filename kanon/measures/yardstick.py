@@ -37,20 +37,20 @@ def _find_lca(tree: Hierarchy, node: int, second: int) -> int:
 
 def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePath:
     """Translate a merge path to the yardstick's hierarchies, for measuring alone."""
-    classes, translations = _translate_classes(path.classes, yardstick)
+    classes, translations = _convert_classes(path.classes, yardstick)
     nodes = np.column_stack([to[path.nodes[:, j]] for j, to in enumerate(translations)])
     return replace(path, classes=classes, nodes=nodes)
 
 
 def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
-    classes, translations = _translate_classes(recoding.original, yardstick)
+    classes, translations = _convert_classes(recoding.original, yardstick)
     nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(translations)])
     # The levels of the released node are those of other trees.
     trace = replace(recoding.trace, node=None)
     return replace(recoding, classes=classes, nodes=nodes, ranged=(), trace=trace)
 
 
-def _translate_classes(
+def _convert_classes(
     classes: EquivalenceClasses, yardstick: Sequence[Hierarchy]
 ) -> tuple[EquivalenceClasses, list[np.ndarray]]:
     pairs = zip(classes.hierarchies, yardstick, strict=True)

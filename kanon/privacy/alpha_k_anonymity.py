@@ -59,8 +59,6 @@ class AlphaKAnonymity(SensitiveModel):
         A number above 0 and at most 1.
     k
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------

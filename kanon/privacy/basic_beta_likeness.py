@@ -67,8 +67,6 @@ class BasicBetaLikeness(SensitiveModel):
     ----------
     beta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------

@@ -68,8 +68,6 @@ class DeltaDisclosure(SensitiveModel):
     ----------
     delta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------

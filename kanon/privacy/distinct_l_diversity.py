@@ -53,8 +53,6 @@ class DistinctLDiversity(SensitiveModel):
     ----------
     l
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------

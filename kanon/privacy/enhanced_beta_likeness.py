@@ -62,8 +62,6 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     ----------
     beta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------

@@ -76,8 +76,6 @@ class EntropyLDiversity(SensitiveModel):
     l
         A number of at least 1. A class with exactly two equally frequent values meets l = 2: a
         relative tolerance of 1e-12 makes up for the rounding of logarithms.
-    column
-        The sensitive column.
 
     Raises
     ------

@@ -74,8 +74,6 @@ class RecursiveCLDiversity(SensitiveModel):
         A number above 0.
     l
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------

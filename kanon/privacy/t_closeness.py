@@ -87,7 +87,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     if distance not in HIGHEST:
         raise PlanError(f"The distance {quoted(distance)} is unknown; choose from {_DISTANCES}.")
     if distance == "emd-ordered":
-        return _compute_ordered(sensitive)
+        return _compute_ordered_distance(sensitive)
     n, sizes = int(sensitive.total.sum()), sensitive.sizes
     # The surplus of some values of a class equals the deficit of others.
     due = sensitive.total[sensitive.value] * sizes[sensitive.of_entry]
@@ -98,8 +98,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
 _DISTANCES = listing(get_args(Distance))
 
 
-def _compute_ordered(sensitive: Sensitive) -> np.ndarray:
-    """Compute the earth mover's distance over the values in their order."""
+def _compute_ordered_distance(sensitive: Sensitive) -> np.ndarray:
     if not sensitive.numeric:
         raise PlanError(
             "t-closeness with distance = emd-ordered needs numbers, which "
@@ -145,8 +144,6 @@ class TCloseness(SensitiveModel):
     ----------
     t
         A number in [0, 2] for ``norm1``, in [0, 1] for the other distances.
-    column
-        The sensitive column.
     distance
         See :func:`each`; ``emd-ordered`` is for columns of numbers.
 
@@ -193,13 +190,13 @@ class TCloseness(SensitiveModel):
 def check_rows(mix: ClassMix, t: float, distance: str) -> tuple[float, bool]:
     """The largest distance of a class from the table, for the check of a release."""
     if distance == "emd-ordered":
-        return check_at_most(_carry_shares(mix), t)
+        return check_at_most(_sum_carried_shares(mix), t)
     # A missing value of a class adds its share in the table.
     norm_1 = mix.sums(np.abs(mix.p - mix.q)) + 1 - mix.sums(mix.q)
     return check_at_most(norm_1 if distance == "norm1" else norm_1 / 2, t)
 
 
-def _carry_shares(mix: ClassMix) -> np.ndarray:
+def _sum_carried_shares(mix: ClassMix) -> np.ndarray:
     """Compute how far shares are carried along the values, neighbours being one step apart."""
     whole = np.cumsum(mix.total) / mix.total.sum()
     sums = np.concatenate([[0.0], np.cumsum(whole)])
