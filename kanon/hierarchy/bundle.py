@@ -166,7 +166,8 @@ def _is_own_file(member: str) -> bool:
 
 
 def _refuse_nodes(name: str) -> FileResult:
-    finding = f"The files before {quoted(_get_base_name(name))} are large; load it separately"
+    label = quoted(_get_base_name(name))
+    finding = f"{label} is not read, as the files before it are large (load it separately)"
     return FileResult(name, problem=exceeded("hierarchy_nodes", finding))
 
 

@@ -87,7 +87,7 @@ def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
                 f"The hierarchy file {quoted(title)} is not text in a known encoding. Save it as "
                 "CSV (UTF-8) or JSON."
             ) from None
-        return guess[0], (f"The encoding {guess[1].upper()} is a guess; check names with accents.",)
+        return guess[0], (f"{guess[1].upper()} is a guess: check names with accents.",)
     except (OSError, ValueError):  # a name may hold what no file system takes
         raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
 
@@ -157,9 +157,7 @@ def _place_missing(
         return rows, []
     line, cells = blank
     above = [cell.strip() for cell in cells if cell.strip()]
-    note = (
-        f"Line {line} has no value, so it is the place of missing cells, {quoted(MISSING_LABEL)}."
-    )
+    note = f"Line {line} has no value: it is the place of missing cells, {quoted(MISSING_LABEL)}."
     rest = [row for row in rows if row is not blank]
     if set(above) <= {rest[0][1][-1].strip()}:
         return rest, [note]

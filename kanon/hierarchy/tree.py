@@ -458,8 +458,7 @@ def _find_root(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
     if crowded is not None:
         parents = [name(node) for node in graph.predecessors(crowded)]
         raise HierarchyError(
-            "A node has more than one parent ({cells}: the node, then its parents). Keep one "
-            "edge to it.",
+            "More than one edge leads to a node ({cells}: the node, then its parents). Keep one.",
             [name(crowded), *parents],
         )
     roots = [node for node, degree in graph.in_degree() if degree == 0]

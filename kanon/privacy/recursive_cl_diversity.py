@@ -104,7 +104,7 @@ class RecursiveCLDiversity(SensitiveModel):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
             return self._write_refusal(
-                f"there {verb} only {counted(most, 'different value')}, the largest possible l"
+                f"there {verb} only {counted(most, 'different value')}, and l is at most that"
             )
         return self._write_refusal(f"c has to be above {rounded(ratio, up=True)}")
 

@@ -538,7 +538,7 @@ REFUSED = {
     DistinctLDiversity(3, "ill"): "l is at most 2",
     RecursiveCLDiversity(3, 2, "ill"): "c has to be above 3",
     RecursiveCLDiversity(1.5, 2, "ill"): "c has to be above 3",
-    RecursiveCLDiversity(9, 3, "ill"): "there are 2 different values",
+    RecursiveCLDiversity(9, 3, "ill"): "there are only 2 different values",
     AlphaKAnonymity(0.7, 5, "ill"): "alpha is at least 0.75",
     AlphaKAnonymity(0.7, 21, "ill"): "has 20 records",
 }
