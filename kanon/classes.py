@@ -1,4 +1,4 @@
-"""Equivalence classes: the only summary of a table that every algorithm and measure works on."""
+"""Equivalence classes: the summary of a table that all algorithms and measures work on."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class EquivalenceClasses:
     hierarchies : tuple of Hierarchy, length m
         Their hierarchies.
     nodes : numpy.ndarray, shape (E, m), int32
-        Per class and quasi-identifier the node of its hierarchy. The classes stand in canonical
-        order: lexicographic by node.
+        Per class and quasi-identifier the node of its hierarchy, in canonical order: lexicographic
+        by node.
     counts : numpy.ndarray, shape (E,), int64
         The number of records of each class.
     sensitive : tuple of Sensitive
-        The histograms of each sensitive attribute, in the plan's order.
+        The histograms of each sensitive column, in the plan's order.
     persons : Sensitive, optional
-        How many records each person has in each class, where a plan says who the records are
-        about; persons are numbered. Else None.
+        How many records each person has in each class, where a plan names the column that
+        identifies the person; persons are numbered. Else None.
     """
 
     attributes: tuple[str, ...]
@@ -43,11 +43,11 @@ class EquivalenceClasses:
     counts: np.ndarray
     sensitive: tuple[Sensitive, ...] = ()
     persons: Sensitive | None = None
-    in_engine: ClassVar[bool] = False  # whether an engine keeps the classes: too many to come here
+    in_engine: ClassVar[bool] = False  # whether an engine keeps the classes, as they are many
 
     def __post_init__(self) -> None:
         if self.persons is not None and self.persons.n_classes != len(self.counts):
-            raise ValueError("the persons are those of other classes")
+            raise ValueError("the persons belong to other classes")
 
     @property
     def n_records(self) -> int:
@@ -66,7 +66,7 @@ class EquivalenceClasses:
 
     @property
     def min_k(self) -> int | None:
-        """The size of the smallest class: the k that the table has; None without classes."""
+        """The size of the smallest class, the k of the table; None without classes."""
         return int(self.counts.min()) if len(self.counts) else None
 
     @property
@@ -76,7 +76,7 @@ class EquivalenceClasses:
 
     @property
     def hiding(self) -> np.ndarray:
-        """How many hide each other in each class: its persons if they are known, else its records.
+        """The number that hide each other in each class: persons if known, else records.
 
         Shape (E,), int64.
         """
@@ -84,28 +84,28 @@ class EquivalenceClasses:
 
     @property
     def min_persons(self) -> int | None:
-        """The fewest persons in a class; None without classes, and where they are not known."""
-        known = self.persons is not None and len(self.counts) > 0
-        return int(self.hiding.min()) if known else None
+        """The fewest persons in a class; None without classes, and where persons are unknown."""
+        has_persons = self.persons is not None and len(self.counts) > 0
+        return int(self.hiding.min()) if has_persons else None
 
     @property
     def highest_k(self) -> int:
-        """The k of the table as one class: its persons if they are known, else its records."""
+        """The k of the table as one class: its persons if known, else its records."""
         return self.n_records if self.persons is None else len(np.unique(self.persons.value))
 
     @property
     def one_record_each(self) -> bool:
-        """Whether it is known that no person has several records."""
+        """Whether each person is known to have one record."""
         return self.persons is not None and bool((self.persons.total <= 1).all())
 
     @property
     def unique_records(self) -> int:
-        """The number of records that nobody shares all quasi-identifiers with."""
+        """The number of records that share all quasi-identifiers with no other."""
         return int((self.counts == 1).sum())
 
     @property
     def unique(self) -> int:
-        """How many share a class with nobody: the persons who have one of their own, or records."""
+        """The number of persons with a class of their own; of unique records without persons."""
         if self.persons is None:
             return self.unique_records
         return len(np.unique(self.persons.value[self.persons.start[:-1][self.hiding == 1]]))
@@ -129,55 +129,55 @@ class EquivalenceClasses:
         """The table as one class: every quasi-identifier at its root."""
         roots = np.array([[tree.root for tree in self.hierarchies]], dtype=np.int32)
         counts = np.array([self.n_records], dtype=np.int64)
-        return self.regrouped(roots, counts, (each.whole() for each in self.histograms))
+        return self.regrouped(roots, counts, (histogram.whole() for histogram in self.histograms))
 
-    def only(self, chosen: np.ndarray) -> EquivalenceClasses:
-        """Some of the classes, in that order; the totals of sensitive values stay the table's.
+    def only(self, positions: np.ndarray) -> EquivalenceClasses:
+        """Some of the classes; the totals of sensitive values stay those of the table.
 
         Parameters
         ----------
         chosen : numpy.ndarray, int64
-            Their positions, rising, so that they stand in canonical order too.
+            Their positions, rising, so that they stay in canonical order.
         """
-        parts = (each.only(chosen) for each in self.histograms)
-        return self.regrouped(self.nodes[chosen], self.counts[chosen], parts)
+        parts = (histogram.only(positions) for histogram in self.histograms)
+        return self.regrouped(self.nodes[positions], self.counts[positions], parts)
 
-    def pooled(self, chosen: np.ndarray, group: np.ndarray, n_groups: int) -> EquivalenceClasses:
-        """Some of the classes made into groups, as models see them: they have no tuples.
+    def pooled(self, positions: np.ndarray, group: np.ndarray, n_groups: int) -> EquivalenceClasses:
+        """Merge some classes into groups for privacy models, without tuples.
 
         Parameters
         ----------
         chosen : numpy.ndarray, int64
             Their positions.
         group : numpy.ndarray, int64
-            Per chosen class the group that it becomes part of. Shares in a group are compared with
-            those of the whole table: its totals stay.
+            Per chosen class its group. Totals stay those of the whole table, with which models
+            compare the groups.
         n_groups
-            How many groups there are.
+            The number of groups.
         """
-        counts = np.bincount(group, self.counts[chosen], n_groups).astype(np.int64)
+        counts = np.bincount(group, self.counts[positions], n_groups).astype(np.int64)
         histograms = (
-            replace(each.only(chosen).grouped(group, n_groups), total=each.total)
-            for each in self.histograms
+            replace(histogram.only(positions).grouped(group, n_groups), total=histogram.total)
+            for histogram in self.histograms
         )
         return self.regrouped(np.zeros((n_groups, 0), dtype=np.int32), counts, histograms)
 
     def without(self, leaving: np.ndarray) -> EquivalenceClasses:
-        """The table without the records of some classes; totals are those of the others.
+        """The table without the records of some classes, with its totals recounted.
 
         Parameters
         ----------
         leaving : numpy.ndarray, shape (E,), bool
-            Which classes leave.
+            The classes to drop.
         """
-        kept = np.flatnonzero(~leaving)
+        remaining = np.flatnonzero(~leaving)
         group = np.where(leaving, -1, np.cumsum(~leaving) - 1)
-        histograms = (part.grouped(group, len(kept)) for part in self.histograms)
-        return self.regrouped(self.nodes[kept], self.counts[kept], histograms)
+        histograms = (part.grouped(group, len(remaining)) for part in self.histograms)
+        return self.regrouped(self.nodes[remaining], self.counts[remaining], histograms)
 
     @property
     def histograms(self) -> tuple[Sensitive, ...]:
-        """Those of the sensitive attributes, and last that of the persons if they are known."""
+        """The histograms of the sensitive columns, and last that of the persons if known."""
         return self.sensitive if self.persons is None else (*self.sensitive, self.persons)
 
     def regrouped(
@@ -188,30 +188,30 @@ class EquivalenceClasses:
         Parameters
         ----------
         nodes, counts
-            The tuples and the numbers of records of those.
+            The tuples and the numbers of records of these.
         histograms
-            What became of each of :attr:`histograms`, in that order.
+            Each of :attr:`histograms` by these classes, in that order.
         """
-        found = tuple(histograms)
-        persons = None if self.persons is None else found[-1]
-        sensitive = found[: len(self.sensitive)]
+        parts = tuple(histograms)
+        persons = None if self.persons is None else parts[-1]
+        sensitive = parts[: len(self.sensitive)]
         return replace(self, nodes=nodes, counts=counts, sensitive=sensitive, persons=persons)
 
     def sensitive_named(self, column: str) -> Sensitive:
-        """The histograms of a sensitive attribute.
+        """The histograms of a sensitive column.
 
         Raises
         ------
         PlanError
-            The column is not one.
+            The column is not sensitive.
         """
-        for each in self.sensitive:
-            if each.name == column:
-                return each
-        known = listing((each.name for each in self.sensitive), most=12)
+        for sensitive in self.sensitive:
+            if sensitive.name == column:
+                return sensitive
+        names = listing((sensitive.name for sensitive in self.sensitive), most=12)
         raise PlanError(
             f"The column {quoted(column)} is not sensitive; "
-            + (f"sensitive are {known}." if known else "no column is.")
+            + (f"choose from {names}." if names else "no column is.")
         )
 
 
@@ -221,15 +221,15 @@ def cells_at(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     >>> cells_at(3, np.array([0, 2, 0]), np.array([1, 5, 1])).tolist()
     [2, 0, 5]
     """
-    # Floats hold the numbers of records of any table, and add them up faster than integers.
+    # Floats are exact for the records of any table, and faster to add up than integers.
     return np.bincount(nodes, weights=counts, minlength=n_nodes).astype(np.int64)
 
 
 def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
     """One integer per tuple, in the lexicographic order of the tuples.
 
-    Where the product of the node counts would not fit into 63 bits, the prefixes found so far
-    are ranked again.
+    Where the product of the node counts would not fit into 63 bits, the prefixes so far are
+    ranked again.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def group_tuples(
     counts : numpy.ndarray, shape (E,), int64
         The summed counts.
     group : numpy.ndarray, shape (n,), int64
-        Per given tuple its position among the distinct ones.
+        Per tuple its position among the distinct ones.
     """
     keys = tuple_keys(nodes, node_counts)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -276,7 +276,7 @@ def group_tuples(
 def sum_tuples(
     tuples: np.ndarray, counts: np.ndarray, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Merge equal tuples as :func:`group_tuples` does, faster where nobody asks which they were.
+    """Merge equal tuples as :func:`group_tuples` does, but faster, without their groups.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def sum_tuples(
     counts : numpy.ndarray, shape (n,), int64
         Their counts.
     keys : numpy.ndarray, shape (n,) or (n, q)
-        Per tuple one number or several, the same for equal tuples alone.
+        Per tuple one number or several, equal only for equal tuples.
 
     Returns
     -------
@@ -295,8 +295,8 @@ def sum_tuples(
         The summed counts.
 
     >>> tuples = np.array([[1, 0], [0, 2], [1, 0]])
-    >>> found, counts = sum_tuples(tuples, np.array([1, 2, 4]), np.array([3, 2, 3]))
-    >>> found.tolist(), counts.tolist()
+    >>> distinct, counts = sum_tuples(tuples, np.array([1, 2, 4]), np.array([3, 2, 3]))
+    >>> distinct.tolist(), counts.tolist()
     ([[0, 2], [1, 0]], [2, 5])
     """
     keys = keys.reshape(len(tuples), -1)

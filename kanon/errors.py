@@ -1,9 +1,8 @@
-"""Every exception of kanon, by meaning, and the one warning about privacy.
+"""The exceptions of kanon, by meaning, and the warnings.
 
-A message is one sentence that says where the problem is and what is allowed. The values of a
-table are personal data: they stand in a sentence as ``{cells}``, which ``str()`` withholds (an
-exception's text can reach a log) and :attr:`KanonError.sentence` fills in (for the person who
-already holds the table).
+A message says where the problem is and what is allowed. The values of a table are personal data:
+a sentence has ``{cells}`` for them, which ``str()`` withholds (an exception's text can reach a
+log) and :attr:`KanonError.sentence` fills in (for the person who already holds the table).
 
 >>> error = CoverageError("Column 'age': {cells} (2 records) is not in its tree.", cells=["203"])
 >>> str(error)
@@ -17,16 +16,16 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 TRACEBACK = "KANON_TRACEBACK"
-"""The environment variable by which a developer has unexpected exceptions told with their texts."""
+"""The environment variable that makes unexpected exceptions print their texts, for developers."""
 
 _WITHHELD = "(value withheld)"
 
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
-"""Invisible signs that turn the direction of what follows, beyond the name that they stand in."""
+"""Invisible signs that reverse the direction of the text after them."""
 
 
 def on_one_line(text: object) -> str:
-    """A text without line ends, runs of blanks, and signs that turn what follows.
+    """A text without line ends, runs of blanks and signs that reverse its direction.
 
     >>> on_one_line("two\\nlines \\u202eturned")
     'two lines turned'
@@ -52,13 +51,13 @@ def listing(items: Iterable[object], most: int = 5) -> str:
     >>> listing(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    everything = list(items)
-    text = ", ".join(quoted(item) for item in everything[:most])
-    return text + (f" and {len(everything) - most} more" if len(everything) > most else "")
+    names = list(items)
+    text = ", ".join(quoted(item) for item in names[:most])
+    return text + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def withheld(error: BaseException) -> str:
-    """What a log may say of any exception: types and places, without the texts, which hold cells.
+    """Describe any exception for a log: types and places, without texts, which may hold cells.
 
     >>> try:
     ...     int("Alice")
@@ -66,20 +65,22 @@ def withheld(error: BaseException) -> str:
     ...     withheld(error)
     'ValueError at <doctest ...>:2'
     """
-    said: list[str] = []
-    one: BaseException | None = error
-    while one is not None and len(said) < 10:
+    lines: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(lines) < 10:
         places = [
             f"{frame.f_code.co_filename}:{line}"
-            for frame, line in traceback.walk_tb(one.__traceback__)
+            for frame, line in traceback.walk_tb(cause.__traceback__)
         ]
-        said.append(" ".join([type(one).__name__, *(["at", " > ".join(places)] if places else [])]))
-        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return ", after ".join(said)
+        lines.append(
+            " ".join([type(cause).__name__, *(["at", " > ".join(places)] if places else [])])
+        )
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return ", after ".join(lines)
 
 
 class KanonError(Exception):
-    """The base of every error that a user can mend.
+    """The base of every error that a user can fix.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class KanonError(Exception):
         return self._sentence.replace("{cells}", listing(self.cells))
 
     def within(self, place: str) -> Self:
-        """The same error, with the place where it happened in front of its sentence."""
+        """Return the same error with the place where it happened before its sentence."""
         return type(self)(f"{place}: {self._sentence}", self.cells)
 
 
@@ -115,15 +116,15 @@ class TableError(KanonError):
 
 
 class UnclearHeader(TableError):
-    """A first line reads as a record, and nobody has said whether it holds names."""
+    """The first line reads like a record, and it is open whether it holds names."""
 
     def __init__(self, sentence: str, cells: Sequence[object] = (), reason: str = "") -> None:
         super().__init__(sentence, cells)
-        self.reason = reason  # what of it reads as a record
+        self.reason = reason  # what in it reads like a record
 
 
 class HierarchyError(KanonError):
-    """A hierarchy is not a tree, or not one that can be used."""
+    """A hierarchy is no tree, or cannot be used."""
 
 
 class CoverageError(HierarchyError):
@@ -151,12 +152,12 @@ class SettingsError(KanonError):
 
 
 class NotAFile(KanonError):
-    """A path leads to a pipe or a device, which may have nothing to say for ever."""
+    """A path leads to a pipe or a device, which may block for ever."""
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"{quoted(path, 200)} is a pipe or a device, not a file: save what comes out of it as "
-            "a file, and name that."
+            f"{quoted(path, 200)} is a pipe or a device, not a file. Save its output as a file, "
+            "and name that file."
         )
 
 
@@ -165,11 +166,11 @@ class Unsatisfiable(KanonError):
 
 
 class ReleaseError(KanonError):
-    """A release that was made does not meet its plan, so it is not given out."""
+    """A finished release does not meet its plan, so it is not given out."""
 
 
 class PlanWarning(UserWarning):
-    """A plan means something else than it did to the version of kanon that wrote it."""
+    """A plan means something different to this version of kanon than to the one that wrote it."""
 
 
 class PrivacyWarning(UserWarning):

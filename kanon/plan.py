@@ -1,7 +1,7 @@
-"""The plan: everything that was chosen, as names and parameters, saved as JSON.
+"""The plan: all choices, as names and parameters, saved as JSON.
 
-A plan is a public format (see docs/reference/plan.md): the dashboard saves it, the command line
-repeats it. Unknown keys are errors.
+A plan is a public format (see docs/reference/plan.md): the dashboard saves it, and the command
+line repeats it. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ VERSION = 2  # of the plans that kanon writes
 
 
 def of_this_version(content: Any) -> tuple[Any, str]:
-    """A parsed plan as a plan of this version, and what is another now in a sentence, if anything.
+    """Upgrade a parsed plan to this version; returns also a sentence on what changed, if anything.
 
     >>> of_this_version({"version": 1})[0]
     {'version': 2}
@@ -54,14 +54,14 @@ def of_this_version(content: Any) -> tuple[Any, str]:
     if not isinstance(content, dict) or content.get("version") != 1:
         return content, ""
     return {**content, "version": VERSION}, (
-        "The plan is of version 1, when an original value counted as one leaf of itself; it "
-        "counts as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics "
-        "composed of lost leaves, and releases that these guide, may differ from then."
+        "The plan is of version 1, in which an original value counted as one leaf of itself. It "
+        "now counts as none, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics "
+        "composed of lost leaves may differ, and so may releases that these guide."
     )
 
 
 class ColumnPlan(Strict):
-    """The role of a column; its hierarchy, and of a sensitive one the level it is released at."""
+    """The role of a column, its hierarchy and, if sensitive, the level to which it is coarsened."""
 
     role: Role
     hierarchy: HierarchyPlan | None = None
@@ -70,7 +70,7 @@ class ColumnPlan(Strict):
 
 
 class ReadPlan(Strict):
-    """How the table is read; what is left out is found."""
+    """How the table is read; missing settings are detected."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -83,17 +83,17 @@ class ReadPlan(Strict):
 
     @field_validator("kinds")
     @classmethod
-    def _known_kinds(cls, given: dict[str, str] | None) -> dict[str, str] | None:
-        for name, kind in (given or {}).items():
+    def _check_kinds(cls, kinds: dict[str, str] | None) -> dict[str, str] | None:
+        for name, kind in (kinds or {}).items():
             try:
                 ColumnKind.parse(kind)
             except PlanError as error:
                 raise ValueError(f"column {quoted(name)}: {str(error).rstrip('.')}") from None
-        return given
+        return kinds
 
     @property
     def column_kinds(self) -> dict[str, ColumnKind]:
-        """How the texts of some columns are read; those of others as it is found."""
+        """How the texts of some columns are read; other kinds are detected."""
         return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
 
 
@@ -137,43 +137,43 @@ class AlgorithmPlan(Strict):
     seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
     node: dict[str, Annotated[StrictInt, Field(ge=0)]] | None = None
 
-    model_config = ConfigDict(frozen=True, extra="allow")  # what the algorithm alone knows
+    model_config = ConfigDict(frozen=True, extra="allow")  # the algorithm's own parameters
 
     @model_validator(mode="before")
     @classmethod
-    def _known_keys_only(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            own = {one.name: one.choices for one in parameters_of(given.get("name"))}
-            known = [*cls.model_fields, *own]
-            texts = {key: _choice_as_text(given[key], own[key]) for key in own if key in given}
-            given = {**given, **texts}
-            unknown = [key for key in given if key not in known]
+    def _check_known_keys(cls, raw: Any) -> Any:
+        if isinstance(raw, dict):
+            choices = {part.name: part.choices for part in parameters_of(raw.get("name"))}
+            keys = [*cls.model_fields, *choices]
+            texts = {key: _convert_choice(raw[key], choices[key]) for key in choices if key in raw}
+            raw = {**raw, **texts}
+            unknown = [key for key in raw if key not in keys]
             if unknown:
                 raise ValueError(
-                    f"the key {quoted(unknown[0])} is unknown; known are {', '.join(known)}"
+                    f"the key {quoted(unknown[0])} is unknown; choose from {', '.join(keys)}"
                 )
-        return given
+        return raw
 
     @property
     def options(self) -> dict[str, Any]:
-        """What was chosen for the algorithm's own parameters."""
+        """The values of the algorithm's own parameters."""
         return dict(self.__pydantic_extra__ or {})
 
 
-def _choice_as_text(given: Any, choices: Iterable[str]) -> Any:
-    """A choice such as 60 as the text that choices are; what is none of them stays."""
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return next((text for text in choices if text.isdecimal() and int(text) == given), given)
-    return given
+def _convert_choice(value: Any, choices: Iterable[str]) -> Any:
+    """Convert a choice such as 60 to text, as choices are; other values stay."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return next((text for text in choices if text.isdecimal() and int(text) == value), value)
+    return value
 
 
 def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
-    """The parameters that one algorithm alone has; none of an unknown one."""
+    """The own parameters of an algorithm; none for an unknown one."""
     module = parts_of(kanon.algorithms).get(algorithm) if isinstance(algorithm, str) else None
     return () if module is None else tuple(module.CARD.parameters)
 
 
-_KNOWN_MODELS = ", ".join(map(quoted, MODELS))
+_MODEL_NAMES = ", ".join(map(quoted, MODELS))
 _K = k_anonymity.CARD.name
 
 
@@ -212,15 +212,15 @@ class Plan(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _move_ranges(cls, given: Any) -> Any:
-        """``ranges`` may stand beside ``algorithm``, whose choice it is."""
-        chosen = given.get("algorithm") if isinstance(given, dict) else None
-        if not isinstance(chosen, dict) or "ranges" not in given:
-            return given
-        if "ranges" in chosen:
-            raise ValueError("'ranges' stands in it twice, beside 'algorithm' and in it")
-        rest = {key: value for key, value in given.items() if key != "ranges"}
-        return {**rest, "algorithm": {**chosen, "ranges": given["ranges"]}}
+    def _move_ranges(cls, content: Any) -> Any:
+        """Move ``ranges`` into ``algorithm`` where it stands beside it."""
+        algorithm = content.get("algorithm") if isinstance(content, dict) else None
+        if not isinstance(algorithm, dict) or "ranges" not in content:
+            return content
+        if "ranges" in algorithm:
+            raise ValueError("'ranges' occurs twice, beside 'algorithm' and in it; remove one")
+        rest = {key: value for key, value in content.items() if key != "ranges"}
+        return {**rest, "algorithm": {**algorithm, "ranges": content["ranges"]}}
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -229,14 +229,14 @@ class Plan(Strict):
         Raises
         ------
         PlanError
-            The text is not JSON, names a key twice, holds a key or value that is not allowed, or
-            is too long.
+            The text is not JSON, names a key twice, has a key or value that is not allowed, or is
+            too long.
         """
         return cls.from_content(read_json(text))
 
     @classmethod
     def from_content(cls, content: Any) -> Plan:
-        """Check a plan that was already parsed.
+        """Check a parsed plan.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class Plan(Strict):
         try:
             plan = cls.model_validate(content)
         except ValidationError as error:
-            raise _plan_error(error) from None
+            raise _describe_plan_error(error) from None
         plan._check_names()
         return plan
 
@@ -270,27 +270,27 @@ class Plan(Strict):
         return cls.from_content(load_json(path, "The plan"))
 
     def to_json(self) -> str:
-        """The plan as JSON, without keys that were left at nothing."""
+        """The plan as JSON, without empty keys."""
         return write_json(self.model_dump(mode="json", exclude_none=True))
 
     @property
     def k(self) -> int:
-        """The k that the release has to reach: the largest one asked for; 1 if none is.
+        """The largest k that the release has to reach; 1 without any.
 
-        It counts persons where :attr:`person` says which records are of one, else records.
+        It counts persons where :attr:`person` names the column that identifies them, else records.
         """
         return max(getattr(part, "k", 1) for part in self.privacy)
 
     def with_k(self, k: int) -> Plan:
-        """The same plan, asking for k-anonymity with another k; all other models stay.
+        """The same plan with another k for k-anonymity; all other models stay.
 
-        The new part stands where the first one with a k of its own stood, or first of all.
+        The new part takes the place of the first k-anonymity, or comes first.
         """
-        wanted = MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
+        new_part = MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
         names = [part.model for part in self.privacy]
         place = names.index(_K) if _K in names else 0
-        others = [part for part in self.privacy if part.model != _K]
-        return self.model_copy(update={"privacy": [*others[:place], wanted, *others[place:]]})
+        rest = [part for part in self.privacy if part.model != _K]
+        return self.model_copy(update={"privacy": [*rest[:place], new_part, *rest[place:]]})
 
     @property
     def roles(self) -> Schema:
@@ -299,7 +299,7 @@ class Plan(Strict):
 
     @property
     def coarsened(self) -> dict[str, tuple[HierarchyPlan, int]]:
-        """The sensitive columns that are coarsened before anything is counted, and how."""
+        """The sensitive columns that are coarsened before counting, with hierarchy and level."""
         return {
             name: (column.hierarchy, column.level)
             for name, column in self.columns.items()
@@ -310,38 +310,37 @@ class Plan(Strict):
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
-        Last, where the plan names the column of the person, that k is reached in persons.
+        Where the plan names the column that identifies the person, the last one is k in persons.
 
         Raises
         ------
         PlanError
-            A column is not sensitive, or left out where there is not exactly one; parameters do
-            not go together.
+            A column is not sensitive, or is missing where there is not exactly one; parameters do
+            not fit together.
         """
-        asked = [self._made(place, part) for place, part in enumerate(self.privacy)]
-        return asked if self.person is None else [*asked, KInPersons(self.k, self.person)]
+        models = [self._build_model(place, part) for place, part in enumerate(self.privacy)]
+        return models if self.person is None else [*models, KInPersons(self.k, self.person)]
 
     @property
     def led_by(self) -> str | None:
-        """The sensitive column that the strategy looks at.
+        """The sensitive column that the strategy uses: the one named in the plan, or the only one.
 
-        The one that was named, or the only one. None if there are several or none, which
-        strategies that look at none do not mind.
+        None if there are several or none and the strategy uses none.
 
         Raises
         ------
         PlanError
-            The one that was named is not sensitive.
+            The named column is not sensitive.
         """
-        named, known = self.algorithm.sensitive, self.roles.columns(Role.SENSITIVE)
-        if named is not None or needs_sensitive(self.algorithm.strategy):
-            return self._sensitive("algorithm.sensitive", named)
-        return known[0] if len(known) == 1 else None
+        column, sensitive_columns = self.algorithm.sensitive, self.roles.columns(Role.SENSITIVE)
+        if column is not None or needs_sensitive(self.algorithm.strategy):
+            return self._find_sensitive_column("algorithm.sensitive", column)
+        return sensitive_columns[0] if len(sensitive_columns) == 1 else None
 
     def suppression(self, n_records: int) -> int | None:
-        """How many records may be suppressed at most; None if the plan does not say.
+        """The most records that may be suppressed; None if the plan has no limit.
 
-        A share of n is rounded down, but for what a float lacks of a whole number.
+        A share of n is rounded down, except for the rounding error of a float.
         """
         limit = self.suppression_limit
         if limit is None:
@@ -360,48 +359,48 @@ class Plan(Strict):
         """The metrics that the plan composes."""
         return composed_metrics(self.metrics)
 
-    def _made(self, place: int, part: ModelPlan) -> Model:
+    def _build_model(self, place: int, part: ModelPlan) -> Model:
         key = f"privacy.{place}"
         column = None
         if "column" in type(part).model_fields:
-            column = self._sensitive(f"{key}.column", getattr(part, "column", None))
+            column = self._find_sensitive_column(f"{key}.column", getattr(part, "column", None))
         try:
             return part.made(column)
         except PlanError as error:
             raise error.within(f"Plan key {key}") from None
 
-    def _sensitive(self, key: str, named: str | None) -> str:
-        known = self.roles.columns(Role.SENSITIVE)
-        if named is None and len(known) == 1:
-            return known[0]
-        if named in known:
-            return named
-        if not known:
+    def _find_sensitive_column(self, key: str, column: str | None) -> str:
+        columns = self.roles.columns(Role.SENSITIVE)
+        if column is None and len(columns) == 1:
+            return columns[0]
+        if column in columns:
+            return column
+        if not columns:
             problem = "no column has the role sensitive"
-        elif named is None:
-            problem = f"name one of the sensitive columns, {listing(known, most=12)}"
+        elif column is None:
+            problem = f"name one of the sensitive columns, {listing(columns, most=12)}"
         else:
-            problem = f"{quoted(named)} is not sensitive; sensitive are {listing(known, most=12)}"
+            problem = f"{quoted(column)} is not sensitive; choose from {listing(columns, most=12)}"
         raise PlanError(f"Plan key {key}: {problem}.")
 
     def _check_names(self) -> None:
         for name in self.metrics:
             check_metric_name(name)
-        known = {
+        names_by_key = {
             "name": parts_of(kanon.algorithms),
             "metric": [*METRICS, *self.metrics],
             "strategy": STRATEGIES,
         }
-        for key, names in known.items():
+        for key, names in names_by_key.items():
             given = getattr(self.algorithm, key)
             if given not in names:
                 raise PlanError(
                     f"Plan key algorithm.{key}: {quoted(given)} is unknown; "
-                    f"known are {', '.join(names)}."
+                    f"choose from {', '.join(names)}."
                 )
         self._check_person()
-        self._check_coarsened()
-        _ = self.models, self.led_by  # both name what is wrong
+        self._check_levels()
+        _ = self.models, self.led_by  # both raise errors
         self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():
             if column not in self.roles.quasi_identifiers:
@@ -412,82 +411,83 @@ class Plan(Strict):
             if not 0 <= weight <= LARGEST_WEIGHT:
                 raise PlanError(
                     f"Plan key algorithm.attribute_weights.{column}: {weight} is not allowed; "
-                    f"a weight is a number of at least 0 and at most {LARGEST_WEIGHT:g}."
+                    f"a weight has to be a number from 0 to {LARGEST_WEIGHT:g}."
                 )
 
     def _check_person(self) -> None:
-        """That the column of the person is an identifier: anything else would be released."""
+        """Check that the column of the person is an identifier, as others are released."""
         if self.person is None or self.person in self.roles.columns(Role.IDENTIFIER):
             return
         role = self.roles.roles.get(self.person)
-        has = "is not among the columns" if role is None else f"has the role {role}"
+        problem = "is not among the columns" if role is None else f"has the role {role}"
         raise PlanError(
-            f"Plan key person: {quoted(self.person)} {has}; the column that says which records are "
-            "of one person has to have the role identifier."
+            f"Plan key person: {quoted(self.person)} {problem}. The column that identifies the "
+            "person needs the role identifier."
         )
 
-    def _check_coarsened(self) -> None:
-        """That only what is sensitive, and has a hierarchy, is released at a level of it."""
+    def _check_levels(self) -> None:
+        """Check that only sensitive columns with a hierarchy have a level."""
         for name, column in self.columns.items():
             if column.level is None or (column.role is Role.SENSITIVE and column.hierarchy):
                 continue
             lacks = "no hierarchy" if column.role is Role.SENSITIVE else f"the role {column.role}"
             raise PlanError(
-                f"Plan key columns.{name}.level: {quoted(name)} has {lacks}; a level is for a "
-                "sensitive column with a hierarchy, which is coarsened to it."
+                f"Plan key columns.{name}.level: {quoted(name)} has {lacks}. Only a sensitive "
+                "column with a hierarchy can be coarsened to a level."
             )
 
     def _check_options(self) -> None:
-        chosen = self.algorithm
-        for parameter in parameters_of(chosen.name):
-            given = chosen.options.get(parameter.name, parameter.default)
-            if not isinstance(given, str) or given not in parameter.choices:
+        algorithm = self.algorithm
+        for parameter in parameters_of(algorithm.name):
+            value = algorithm.options.get(parameter.name, parameter.default)
+            if not isinstance(value, str) or value not in parameter.choices:
                 raise PlanError(
-                    f"Plan key algorithm.{parameter.name}: {quoted(given)} is not allowed; "
-                    f"known are {', '.join(parameter.choices)}."
+                    f"Plan key algorithm.{parameter.name}: {quoted(value)} is not allowed; "
+                    f"choose from {', '.join(parameter.choices)}."
                 )
-        uses = parts_of(kanon.algorithms)[chosen.name].CARD.uses
-        if LOOKS_AT[chosen.strategy] and "strategy" not in uses:
+        uses = parts_of(kanon.algorithms)[algorithm.name].CARD.uses
+        if LOOKS_AT[algorithm.strategy] and "strategy" not in uses:
             raise PlanError(
-                f"The algorithm {quoted(chosen.name)} picks no partners; the strategy "
-                f"{quoted(chosen.strategy)} needs 'gaa'."
+                f"The algorithm {quoted(algorithm.name)} merges no pairs; the strategy "
+                f"{quoted(algorithm.strategy)} needs 'gaa'."
             )
-        if chosen.node is not None:
+        if algorithm.node is not None:
             if "node" not in uses:
                 raise PlanError(
-                    f"Plan key algorithm.node: the algorithm {quoted(chosen.name)} takes no node."
+                    f"Plan key algorithm.node: the algorithm {quoted(algorithm.name)} uses no node."
                 )
-            wanted = self.roles.quasi_identifiers
-            if sorted(chosen.node) != sorted(wanted):
+            columns = self.roles.quasi_identifiers
+            if sorted(algorithm.node) != sorted(columns):
                 raise PlanError(
-                    "Plan key algorithm.node: it needs a level for each quasi-identifier "
-                    f"({listing(wanted, most=12)}) and for nothing else."
+                    "Plan key algorithm.node: give a level for each quasi-identifier "
+                    f"({listing(columns, most=12)}) and for no other column."
                 )
 
 
-def _plan_error(error: ValidationError) -> PlanError:
+def _describe_plan_error(error: ValidationError) -> PlanError:
     first = error.errors(include_url=False)[0]
-    kind, given = first["type"], first.get("input")
-    path = _path(first["loc"])
+    kind, value = first["type"], first.get("input")
+    path = _join_place(first["loc"])
     place = f"Plan key {path}" if path else "The plan"
-    if kind == "union_tag_not_found" and isinstance(given, dict):
-        return PlanError(f"The plan lacks the key {path}.model; known are {_KNOWN_MODELS}.")
+    if kind == "union_tag_not_found" and isinstance(value, dict):
+        return PlanError(f"The plan lacks the key {path}.model; choose from {_MODEL_NAMES}.")
     if kind == "union_tag_invalid" and path.startswith("privacy"):
         return PlanError(
-            f"{place}.model: {{cells}} is unknown; known are {_KNOWN_MODELS}.", [given["model"]]
+            f"{place}.model: {{cells}} is unknown; choose from {_MODEL_NAMES}.", [value["model"]]
         )
     if kind == "union_tag_invalid" and not first["ctx"]["tag"]:
-        return PlanError(f"{place}: a hierarchy is a path, or has 'build' or 'nodes'.")
+        return PlanError(f"{place}: a hierarchy has to be a path, or have 'build' or 'nodes'.")
     if kind == "union_tag_invalid":
-        known = "'suppression', 'intervals', 'mask', 'codes', 'dates' and 'groups'"
+        names = "'suppression', 'intervals', 'mask', 'codes', 'dates' and 'groups'"
         return PlanError(
-            f"{place}: the builder {{cells}} is unknown; known are {known}.", [first["ctx"]["tag"]]
+            f"{place}: the builder {{cells}} is unknown; choose from {names}.",
+            [first["ctx"]["tag"]],
         )
     return problem(first, path, "plan", PlanError)
 
 
-def _path(place: Sequence[int | str]) -> str:
-    """Where in a plan something stands, without the kinds of hierarchies, models and limits."""
+def _join_place(place: Sequence[int | str]) -> str:
+    """Join the place in a plan, without the kinds of hierarchies, models and limits."""
     parts = [str(part) for part in place]
     kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1}
     if parts and len(parts) > kinds.get(parts[0], len(parts)):

@@ -1,4 +1,4 @@
-"""What an algorithm returns: the recoding of every class, or of every class at every k."""
+"""What an algorithm returns: the recoding of every class, for one k or for every k."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kanon.hierarchy import Hierarchy
 
 
 def ends(into: np.ndarray) -> np.ndarray:
-    """Where each ends up that was merged into another, which may have been merged itself.
+    """Follow chains of merges: the last cluster that each one was merged into.
 
     >>> ends(np.array([2, 1, 3, 3])).tolist()
     [3, 1, 3, 3]
     """
-    while True:  # each round doubles how far a cluster looks along its chain of merges
+    while True:  # each round doubles the length of the chains that are followed
         further = into[into]
         if np.array_equal(further, into):
             return further
@@ -28,7 +28,7 @@ def ends(into: np.ndarray) -> np.ndarray:
 
 
 def renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The classes of some merges under their names in another path; -1 stays.
+    """The classes of merges by their numbers in another path; -1 stays.
 
     >>> renamed(np.array([[0, 1, -1]]), np.array([7, 9])).tolist()
     [[7, 9, -1]]
@@ -37,7 +37,7 @@ def renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
 
 
 def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
-    """Whether released nodes say what the original ones did: the same, or a range of one value.
+    """Whether released nodes are unchanged: the original node, or a range of one value.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np
     return np.asarray((released == original) | one_value)
 
 
-def _nothing() -> np.ndarray:
+def _create_no_nodes() -> np.ndarray:
     return np.zeros((0, 0), dtype=np.int32)
 
 
@@ -62,30 +62,28 @@ class Trace:
         The level that each quasi-identifier was raised to; None if not all records were raised to
         the same levels.
     walk
-        The nodes of the lattice that the search moved through, in their order; empty for
-        algorithms that search no lattice.
+        The nodes of the lattice that the search moved through, in order; empty for algorithms that
+        search no lattice.
     visited : numpy.ndarray, shape (V, m), int32
-        The nodes that it evaluated, that is counted the classes of, in their order; kept by the
-        searches that look for one node.
+        The nodes whose classes it counted, in order; stored by the searches for one node.
     evaluated
-        How many nodes it evaluated.
+        The number of nodes it evaluated.
     steps
-        How many merges, cuts or clusters it made, or nodes it moved through.
+        The number of merges, cuts, clusters, or nodes it moved through.
     parts
-        Into how many parts the classes were cut, each merged by itself; 1 for the whole table.
+        The number of parts of the table, each merged by itself; 1 for the whole table.
     sampled
-        On how many classes that was held against a run on the whole; 0 if it was not.
+        The number of classes on which parts were compared with the whole; 0 if they were not.
     loss_ratio
-        On those, how many times the loss of the whole run that of the parts is; None if it is not
-        known.
+        The loss of the parts divided by that of the whole, on these classes; None if unknown.
     gap
-        By how many percent more than the least loss possible the release loses at most: 0 if it is
-        proved to be the least, infinite if nothing is proved; None for algorithms that prove none.
+        The most by which the loss exceeds the least possible, in percent: 0 if it is proved to be
+        the least, infinite if nothing is proved; None for algorithms that prove nothing.
     """
 
     node: tuple[int, ...] | None = None
     walk: tuple[tuple[int, ...], ...] = ()
-    visited: np.ndarray = field(default_factory=_nothing)
+    visited: np.ndarray = field(default_factory=_create_no_nodes)
     evaluated: int = 0
     steps: int = 0
     parts: int = 1
@@ -96,7 +94,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Per original class the released class it belongs to.
+    """The released class of every original class.
 
     Attributes
     ----------
@@ -109,8 +107,8 @@ class Recoding:
     assigned : numpy.ndarray, shape (E,), int64
         Per original class the position of its released class; -1 if it is suppressed.
     ranged : tuple of Hierarchy
-        The hierarchies with the ranges that the release uses beside their nodes; empty if it uses
-        none. See :attr:`hierarchies`.
+        The hierarchies with the ranges of the release beside their nodes; empty without ranges.
+        See :attr:`hierarchies`.
     trace
         What the algorithm did.
     """
@@ -121,7 +119,7 @@ class Recoding:
     assigned: np.ndarray
     ranged: tuple[Hierarchy, ...] = ()
     trace: Trace = field(default_factory=Trace)
-    in_engine: ClassVar[bool] = False  # whether an engine keeps which class became what
+    in_engine: ClassVar[bool] = False  # whether an engine keeps the assignment of classes
 
     @classmethod
     def from_targets(
@@ -132,41 +130,40 @@ class Recoding:
         hierarchies: tuple[Hierarchy, ...] | None = None,
         trace: Trace | None = None,
     ) -> Recoding:
-        """Group the classes by the tuples they are raised to.
+        """Group the classes by the tuples to which they are raised.
 
         Parameters
         ----------
         targets : numpy.ndarray, shape (E, m)
             Per class its released tuple.
         suppressed : numpy.ndarray, shape (E,), bool, optional
-            Which classes leave the release.
+            The classes to suppress.
         hierarchies
-            The hierarchies with ranges, if some tuples hold ranges.
+            The hierarchies with ranges, if some tuples have ranges.
         trace
             What the algorithm did.
         """
-        kept = np.ones(classes.n_classes, bool) if suppressed is None else ~suppressed
+        stays = np.ones(classes.n_classes, bool) if suppressed is None else ~suppressed
         nodes, counts, group = group_tuples(
-            targets[kept],
-            classes.counts[kept],
+            targets[stays],
+            classes.counts[stays],
             [tree.n_nodes for tree in hierarchies or classes.hierarchies],
         )
-        assigned = np.full(classes.n_classes, -1, dtype=np.int64)
-        assigned[kept] = group
-        return cls(classes, nodes, counts, assigned, hierarchies or (), trace or Trace())
+        group_of_class = np.full(classes.n_classes, -1, dtype=np.int64)
+        group_of_class[stays] = group
+        return cls(classes, nodes, counts, group_of_class, hierarchies or (), trace or Trace())
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
-        """The hierarchies that ``nodes`` are nodes of.
+        """The hierarchies of ``nodes``: those of the classes, or those with ranges.
 
-        Those of the classes, or those with ranges beside their nodes (see
-        :mod:`kanon.hierarchy.ranges`), in which all nodes keep their numbers.
+        With ranges (see :mod:`kanon.hierarchy.ranges`) all nodes keep their numbers.
         """
         return self.ranged or self.classes.hierarchies
 
     @cached_property
     def original(self) -> EquivalenceClasses:
-        """The original classes, in the hierarchies of the release: to compare both by one scale."""
+        """The original classes in the hierarchies of the release, to compare the two."""
         return replace(self.classes, hierarchies=self.ranged) if self.ranged else self.classes
 
     @property
@@ -183,32 +180,32 @@ class Recoding:
     def released(self) -> EquivalenceClasses:
         """The classes of the released table, with their sensitive values and persons."""
         histograms = (
-            each.grouped(self.assigned, self.n_classes) for each in self.classes.histograms
+            part.grouped(self.assigned, self.n_classes) for part in self.classes.histograms
         )
         return self.original.regrouped(self.nodes, self.counts, histograms)
 
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> Recoding:
-        """The release without its classes of fewer than k records, and others that break something.
+        """The release without its classes of fewer than k records, and without other bad ones.
 
         Parameters
         ----------
         bad : numpy.ndarray, shape (R,), bool, optional
-            Which other classes leave.
+            The other classes to suppress.
         """
-        gone = self.counts < k if bad is None else bad | (self.counts < k)
-        if not gone.any():
+        out = self.counts < k if bad is None else bad | (self.counts < k)
+        if not out.any():
             return self
-        place = np.where(gone, -1, np.cumsum(~gone) - 1)
+        place = np.where(out, -1, np.cumsum(~out) - 1)
         assigned = np.where(self.assigned < 0, -1, place[self.assigned])
-        return replace(self, nodes=self.nodes[~gone], counts=self.counts[~gone], assigned=assigned)
+        return replace(self, nodes=self.nodes[~out], counts=self.counts[~out], assigned=assigned)
 
     @property
     def suppressed_records(self) -> int:
-        """The number of records that left the release."""
+        """The number of suppressed records."""
         return self.classes.n_records - int(self.counts.sum())
 
     def with_trace(self, trace: Trace) -> Recoding:
-        """The same recoding with what an algorithm did on its way to it."""
+        """The same recoding with the trace of an algorithm."""
         return replace(self, trace=trace)
 
     @property
@@ -220,28 +217,28 @@ class Recoding:
     def cells(self) -> tuple[np.ndarray, ...]:
         """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,).
 
-        The cells of a suppressed record count as root cells, so all n are somewhere.
+        The cells of a suppressed record count as root cells, so that all n are counted.
         """
-        found = []
+        node_cells = []
         for j, tree in enumerate(self.hierarchies):
             cells = cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
             cells[tree.root] += self.suppressed_records
-            found.append(cells)
-        return tuple(found)
+            node_cells.append(cells)
+        return tuple(node_cells)
 
     @cached_property
     def unchanged(self) -> tuple[np.ndarray, ...]:
-        """Per quasi-identifier how many released cells are at the node they were, by that node.
+        """Per quasi-identifier the number of unchanged released cells by node.
 
-        Shapes (N_j,), int64. A range of one value says what the value did.
+        Shapes (N_j,), int64. A range of one value counts as that value.
         """
-        kept = self.assigned >= 0
-        counts, found = self.classes.counts[kept], []
+        is_released = self.assigned >= 0
+        counts, node_cells = self.classes.counts[is_released], []
         for j, tree in enumerate(self.hierarchies):
-            before = self.classes.nodes[kept, j]
-            same = as_it_was(tree, self.nodes[self.assigned[kept], j], before)
-            found.append(cells_at(tree.n_nodes, before[same], counts[same]))
-        return tuple(found)
+            before = self.classes.nodes[is_released, j]
+            same = as_it_was(tree, self.nodes[self.assigned[is_released], j], before)
+            node_cells.append(cells_at(tree.n_nodes, before[same], counts[same]))
+        return tuple(node_cells)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -252,18 +249,18 @@ class Recoding:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Into what a table was cut for a greedy run, and what that cost on a sample of its classes.
+    """How a table was cut for a greedy run, and what that cost on a sample of its classes.
 
     Attributes
     ----------
     parts
         The number of parts, each merged by itself.
     up_to
-        Up to this k. From there on all classes that were left were merged together.
+        The last k of the parts. Beyond it, all remaining classes were merged together.
     sampled
         The number of classes in the sample.
     ks : numpy.ndarray, shape (S,), int64
-        Where the ratio changes, rising: row s is for every k from above ``ks[s - 1]`` to ``ks[s]``.
+        Where the ratio changes, rising: row s is for every k above ``ks[s - 1]`` up to ``ks[s]``.
     ratios : numpy.ndarray, shape (S,)
         The loss of the sample, cut into the same parts, divided by that of its whole.
     """
@@ -277,8 +274,8 @@ class Partition:
     def ratio_at(self, k: int) -> float | None:
         """The ratio for k; None beyond the last k of the sample.
 
-        >>> parted = Partition(2, 9, 100, np.array([2, 5]), np.array([1.0, 1.01]))
-        >>> [parted.ratio_at(k) for k in (2, 3, 5, 6)]
+        >>> partition = Partition(2, 9, 100, np.array([2, 5]), np.array([1.0, 1.01]))
+        >>> [partition.ratio_at(k) for k in (2, 3, 5, 6)]
         [1.0, 1.01, 1.01, None]
         """
         row = int(np.searchsorted(self.ks, k, side="left"))
@@ -306,9 +303,9 @@ class MergePath:
     counts : numpy.ndarray, shape (E + M,), int64
         The number of records of every class.
     k_max
-        The largest k that the run served.
+        The largest k of the run.
     parted
-        Of a run in parts, into what it was cut; None if it was run on the whole.
+        How the table was cut, for a run in parts; None for a run on the whole.
 
     Notes
     -----
@@ -327,24 +324,24 @@ class MergePath:
     def into(self) -> np.ndarray:
         """Per class the class it was merged into; -1 if it never was. Shape (E + M,)."""
         into = np.full(len(self.counts), -1, dtype=np.int64)
-        merged = np.arange(self.classes.n_classes, len(self.counts))
+        new_classes = np.arange(self.classes.n_classes, len(self.counts))
         for column in range(self.parts.shape[1]):
             part = self.parts[:, column]
-            into[part[part >= 0]] = merged[part >= 0]
+            into[part[part >= 0]] = new_classes[part >= 0]
         return into
 
     @cached_property
     def distinct_k(self) -> np.ndarray:
         """The minimum k of every release on the path, rising.
 
-        The release is the same for all k from above one value up to the next. Of a path that
-        runs until one class is left, the last value is n.
+        The release is the same for all k above one value up to the next. If the path ends with
+        one class, the last value is n.
         """
         last = self.after(len(self.parts)).min_k or 0
         return np.unique(np.concatenate([self.smallest, [last]]))
 
     def merges_for(self, k: int) -> int:
-        """The number of merges after which every class holds at least k records.
+        """The number of merges after which every class has at least k records.
 
         Raises
         ------
@@ -356,28 +353,28 @@ class MergePath:
         if k > self.classes.n_records:
             raise Unsatisfiable(
                 f"k = {k} cannot be reached: the table has "
-                f"{counted(self.classes.n_records, 'record')}, and k can be at most that."
+                f"{counted(self.classes.n_records, 'record')}. Choose a k of at most that number."
             )
         if k > self.k_max:
             raise ValueError(f"this path ends at k = {self.k_max}")
         return int(np.searchsorted(self.smallest, k, side="left"))
 
     def at(self, k: int) -> Recoding:
-        """The recoding for k: the state after all merges whose smallest class had fewer records.
+        """The recoding for k: after all merges whose smallest class had fewer than k records.
 
         Raises
         ------
         Unsatisfiable
             The table has fewer than k records.
         """
-        found = self.after(self.merges_for(k))
+        recoding = self.after(self.merges_for(k))
         if self.parted is None:
-            return found
+            return recoding
         cut = self.parted
         trace = replace(
-            found.trace, parts=cut.parts, sampled=cut.sampled, loss_ratio=cut.ratio_at(k)
+            recoding.trace, parts=cut.parts, sampled=cut.sampled, loss_ratio=cut.ratio_at(k)
         )
-        return replace(found, trace=trace)
+        return replace(recoding, trace=trace)
 
     def after(self, merges: int) -> Recoding:
         """The recoding after the first merges of the run."""
@@ -385,18 +382,18 @@ class MergePath:
         top = ends(
             np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
         )[: self.classes.n_classes]
-        # The classes that are left are fewer than the original ones, so those are grouped.
-        left = np.zeros(len(self.into), dtype=np.int64)
-        left[top] = 1
-        live = np.flatnonzero(left)
-        left[live] = np.arange(len(live))
+        # Group the remaining classes, as they are fewer than the original ones.
+        place = np.zeros(len(self.into), dtype=np.int64)
+        place[top] = 1
+        live = np.flatnonzero(place)
+        place[live] = np.arange(len(live))
         nodes, counts, group = group_tuples(
             self.nodes[live], self.counts[live], [tree.n_nodes for tree in self.classes.hierarchies]
         )
-        return Recoding(self.classes, nodes, counts, group[left[top]], trace=Trace(steps=merges))
+        return Recoding(self.classes, nodes, counts, group[place[top]], trace=Trace(steps=merges))
 
     def followed_by(self, further: MergePath) -> MergePath:
-        """This path and the one that begins with the classes that it ends with.
+        """This path, continued by the one that begins with its last classes.
 
         Parameters
         ----------
@@ -406,14 +403,14 @@ class MergePath:
         live = np.flatnonzero(self.into < 0)
         node_counts = [tree.n_nodes for tree in self.classes.hierarchies]
         live = live[np.argsort(tuple_keys(self.nodes[live], node_counts))]
-        begun = len(live)
-        assert begun == further.classes.n_classes, "no two classes look the same"
-        made = len(self.counts) + np.arange(len(further.parts))
+        n_live = len(live)
+        assert n_live == further.classes.n_classes, "no two classes look the same"
+        new = len(self.counts) + np.arange(len(further.parts))
         return MergePath(
             self.classes,
-            np.concatenate([self.parts, renamed(further.parts, np.concatenate([live, made]))]),
+            np.concatenate([self.parts, renamed(further.parts, np.concatenate([live, new]))]),
             np.concatenate([self.smallest, further.smallest]),
-            np.concatenate([self.nodes, further.nodes[begun:]]),
-            np.concatenate([self.counts, further.counts[begun:]]),
+            np.concatenate([self.nodes, further.nodes[n_live:]]),
+            np.concatenate([self.counts, further.counts[n_live:]]),
             further.k_max,
         )

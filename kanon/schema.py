@@ -1,4 +1,4 @@
-"""The role of each column, and suggestions for it."""
+"""The roles of columns, and suggestions for them."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ from kanon.base.values import DistinctCounts
 from kanon.errors import PlanError, TableError, listing, quoted
 
 SUPPRESSED = "suppressed"
-"""The column by which a release marks records that were suppressed and kept as blanked rows."""
+"""The column of a release that marks suppressed records which are kept as blank rows."""
 
 
 class Role(StrEnum):
@@ -36,7 +36,7 @@ class Schema:
 
     def columns(self, role: Role) -> tuple[str, ...]:
         """The columns of one role."""
-        return tuple(column for column, its in self.roles.items() if its is role)
+        return tuple(column for column, own_role in self.roles.items() if own_role is role)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -44,12 +44,12 @@ class Schema:
         return self.columns(Role.QUASI_IDENTIFIER)
 
     def check(self, columns: Sequence[object]) -> None:
-        """Check that a table's columns fit: each name once, all of the schema, none in the way.
+        """Check that a table's columns fit: each name once, all of the schema, no reserved name.
 
         Raises
         ------
         TableError
-            Two columns have the same name, or one has the name ``suppressed``, by which a
+            Two columns have the same name, or one has the name ``suppressed``, with which a
             release marks suppressed records.
         PlanError
             A column is missing, or no column is a quasi-identifier.
@@ -57,18 +57,18 @@ class Schema:
         check_columns(columns, self.roles)
         if not self.quasi_identifiers:
             raise PlanError(
-                "No column is a quasi-identifier; choose at least one column that could help to "
+                "No column is a quasi-identifier. Choose at least one column that could help to "
                 "single a person out."
             )
-        taken = [name for name in columns if str(name).casefold() == SUPPRESSED]
-        if taken:  # to many a database, upper and lower case are the same
+        reserved = [name for name in columns if str(name).casefold() == SUPPRESSED]
+        if reserved:  # many databases ignore case
             raise TableError(
-                f"The table already has a column {quoted(taken[0])}, the name that a release gives "
-                "to its mark of suppressed records; rename that column."
+                f"The table has a column {quoted(reserved[0])}, the name with which a release "
+                "marks suppressed records. Rename that column."
             )
 
 
-def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
+def check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
     """Check that a table has the wanted columns, and no name twice.
 
     Raises
@@ -81,8 +81,8 @@ def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
     names = Counter(str(column).strip() for column in columns)  # as they are written to a file
     twice = [name for name, count in names.items() if count > 1]
     if twice:
-        raise TableError(f"Two columns are called {quoted(twice[0])}; each needs its own name.")
-    absent = [column for column in wanted if column not in columns]
+        raise TableError(f"Two columns are called {quoted(twice[0])}. Give each its own name.")
+    absent = [column for column in needed if column not in columns]
     if absent:
         raise PlanError(
             f"The table has no column {quoted(absent[0])}; it has {listing(columns, most=12)}."
@@ -91,12 +91,12 @@ def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column might have, and why in one sentence.
+    """A role that a column might have, and the reason in one sentence.
 
     Attributes
     ----------
     decided
-        Whether anything speaks for the role; else a person has to say what the column is.
+        Whether anything suggests the role; else a person has to choose.
     """
 
     role: Role
@@ -104,10 +104,10 @@ class Suggestion:
     decided: bool = True
 
 
-# English, German and French. A word of the column's name tells more than its values do. Order
-# matters: the first row that matches decides. "Country name" is no name of a person, so words that
-# go with anything, such as "name" and "id", come last.
-_NAMES_A_PERSON = "its name says that it names a person"
+# English, German and French. Words in a column's name tell more than its values. The first row
+# that matches decides. "Country name" is no name of a person, so general words such as "name" and
+# "id" come last.
+_NAMES_A_PERSON = "its name suggests that it identifies a person"
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
@@ -123,7 +123,7 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
         r"|conviction|disability|grade|score"
         r"|krankheit|gehalt|einkommen|konfession|maladie|salaire|revenu",
-        "its name speaks of something private",
+        "its name suggests something private",
     ),
     (
         Role.QUASI_IDENTIFIER,
@@ -132,7 +132,7 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native"
         r"|alter|geschlecht|plz|postleitzahl|geburts\w*|wohnort|ort|stadt|land|beruf|familienstand"
         r"|nationalit[aä]t|staatsangeh[oö]rigkeit|[aâ]ge|sexe|code_postal|ville|naissance|pays",
-        "others may know this of a person",
+        "other people may know this about a person",
     ),
     (
         Role.IDENTIFIER,
@@ -148,7 +148,7 @@ _PERSON = (
     r"(person|patient|client|customer|employee|member|participant|respondent|student|pupil|user"
     r"|kunde|mitarbeiter|mitglied|proband)(e?n|in|innen|s)?"
 )
-"""Whom a column is about, which does not say what it tells of them: "patient age" is an age."""
+"""Words for people, which do not say what the column contains: "patient age" is an age."""
 
 _NUMBERS = r"\w*(nr|nummer|number)|no|num|num[eé]ro"
 _IDS = r"id|uuid|guid|identifier|pseudonym"
@@ -160,32 +160,32 @@ _OF_PERSONS = (
 _OF_PLACES = r"haus|house|street|stra(ss|ß)e|room|zimmer|phone|telefon|fax"
 
 _FEW_VALUES = 20
-"""So many values that nearly all records share name no persons, whatever a column is called."""
+"""At most this many values, shared by many records, identify no persons, whatever the name."""
 
 _RECORDS_OF_A_PERSON = 20
-"""On average somebody has no more records than that: what repeats more often is another thing."""
+"""The most records per person on average; a value with more records is no person."""
 
 
 def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion]:
-    """Suggest a role per column from its name and from how many distinct values it has.
+    """Suggest a role per column from its name and its number of distinct values.
 
-    Suggestions only: which column can be linked or is private is the user's to know.
+    Suggestions only: users know which columns can be linked or are private.
 
     >>> few, all_differ = DistinctCounts(1, 2), DistinctCounts(2, 2)
     >>> columns = {"Name": all_differ, "sex": few, "note": few}
     >>> {column: str(s.role) for column, s in suggest_roles(columns).items()}
     {'Name': 'identifier', 'sex': 'quasi-identifier', 'note': 'insensitive'}
     """
-    return {str(name): _suggest(str(name), column) for name, column in columns.items()}
+    return {str(name): _suggest_role(str(name), column) for name, column in columns.items()}
 
 
 def suggest_person(
     columns: Mapping[str, DistinctCounts], roles: Mapping[str, Role], n_records: int
 ) -> str | None:
-    """The identifier that might say which records are of one person; None if none looks like it.
+    """Suggest the identifier that may show which records belong to one person; None without one.
 
-    It is called a number or an id, every record has one, and some have the same. Of several the
-    one whose name speaks of persons, then the one of most values.
+    Its name says number or id, every record has one, and some share one. Of several, names that
+    mention persons come first, then the one with most values.
 
     >>> columns = {"pat-nr": DistinctCounts(30, 40), "ward no.": DistinctCounts(39, 40)}
     >>> suggest_person(columns, dict.fromkeys(columns, Role.IDENTIFIER), 40)
@@ -197,19 +197,19 @@ def suggest_person(
         if roles[name] is Role.IDENTIFIER
         and column.values < column.filled == n_records
         and tells_persons(column)
-        and re.fullmatch(f"{_NUMBERS}|{_IDS}", _words(name)[-1])
+        and re.fullmatch(f"{_NUMBERS}|{_IDS}", _split_name(name)[-1])
         and not re.search(_OF_PLACES, name.lower())
     ]
 
     def rank(name: str) -> tuple[bool, int]:
-        persons = any(re.fullmatch(_OF_PERSONS, word) for word in _words(name))
+        persons = any(re.fullmatch(_OF_PERSONS, word) for word in _split_name(name))
         return persons, columns[name].values
 
     return max(fitting, key=rank, default=None)
 
 
 def tells_persons(column: DistinctCounts) -> bool:
-    """Whether a column has so many values that each may be a person.
+    """Whether a column has enough values for each to be a person.
 
     >>> tells_persons(DistinctCounts(30, 40)), tells_persons(DistinctCounts(3, 400))
     (True, False)
@@ -218,35 +218,35 @@ def tells_persons(column: DistinctCounts) -> bool:
 
 
 def named_like(name: str) -> Suggestion | None:
-    """The role that the name of a column speaks of, and what it says; None if it says nothing.
+    """The role that the name of a column suggests, with the reason; None if it suggests none.
 
     >>> named_like("Date of birth").role.value, named_like("note")
     ('quasi-identifier', None)
     >>> named_like("Patient Age").role.value, named_like("ICD10").role.value
     ('quasi-identifier', 'sensitive')
     """
-    every = _words(name)
-    words = [re.sub(r"^(patienten|kunden|mitarbeiter)(?=\w)", "", word) for word in every]
-    words = [word for word in words if not re.fullmatch(_PERSON, word)] or every
-    if words != every and re.fullmatch(_NUMBERS, words[-1]):
+    all_words = _split_name(name)
+    words = [re.sub(r"^(patienten|kunden|mitarbeiter)(?=\w)", "", word) for word in all_words]
+    words = [word for word in words if not re.fullmatch(_PERSON, word)] or all_words
+    if words != all_words and re.fullmatch(_NUMBERS, words[-1]):
         return Suggestion(Role.IDENTIFIER, _NAMES_A_PERSON)
     # Pairs of words too, for names such as "postal code" or "year of birth".
     pairs = ["_".join(words[i : i + 2]) for i in range(len(words) - 1)]
     candidates = {"_".join(words), *pairs, *words}
-    candidates |= {re.sub(r"[\d_]+$", "", each) for each in candidates}  # of "diagnosis 2"
-    candidates |= {each.removesuffix("s") for each in candidates}
+    candidates |= {re.sub(r"[\d_]+$", "", text) for text in candidates}
+    candidates |= {text.removesuffix("s") for text in candidates}
     for role, pattern, reason in _NAMES:
-        if any(re.fullmatch(pattern, each) for each in candidates):
+        if any(re.fullmatch(pattern, text) for text in candidates):
             return Suggestion(role, reason)
     return None
 
 
-def _words(name: str) -> list[str]:
-    """The words of a name, in lower case; "N° x" is "x no", as a number of things is no such sign.
+def _split_name(name: str) -> list[str]:
+    """Split a name into words in lower case; "N° x" becomes "x no".
 
-    >>> _words("Pat.-Nr."), _words("customerId")
+    >>> _split_name("Pat.-Nr."), _split_name("customerId")
     (['pat', 'nr'], ['customer', 'id'])
-    >>> _words("N° dossier")
+    >>> _split_name("N° dossier")
     ['dossier', 'no']
     """
     name = re.sub(r"^\s*([nN][°º]|№)(.*)", r"\2 no", name)
@@ -254,30 +254,30 @@ def _words(name: str) -> list[str]:
     return re.sub(r"\W+|_+", "_", snake).strip("_").lower().split("_")
 
 
-def _suggest(name: str, column: DistinctCounts) -> Suggestion:
+def _suggest_role(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
-    numbered = re.fullmatch(f"{_NUMBERS}|{_IDS}", _words(name)[-1])
-    if numbered and tells_apart(column.values, column.filled):
-        return Suggestion(Role.IDENTIFIER, "Suggested: its name says that it numbers something.")
+    has_number_name = re.fullmatch(f"{_NUMBERS}|{_IDS}", _split_name(name)[-1])
+    if has_number_name and tells_apart(column.values, column.filled):
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
     if by_name is not None and by_name.role is Role.IDENTIFIER and _has_few_values(column):
         many = f"{thin(column.filled)} records share {counted(column.values, 'value')}"
         return Suggestion(
             Role.INSENSITIVE,
-            f"Undecided: its name speaks of a person, but {many}; please choose.",
+            f"Undecided: its name suggests a person, but {many}. Please choose.",
             decided=False,
         )
     if by_name is not None:
         return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
     if column.filled > 20 and column.values == column.filled:
-        return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
-    if numbered and column.values > _FEW_VALUES and tells_persons(column):
-        return Suggestion(Role.IDENTIFIER, "Suggested: its name says that it numbers something.")
+        return Suggestion(Role.IDENTIFIER, "Suggested: every record has its own value.")
+    if has_number_name and column.values > _FEW_VALUES and tells_persons(column):
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
     many = singles_out(column)
     if many:
         return Suggestion(Role.QUASI_IDENTIFIER, f"Suggested: {many}")
     return Suggestion(
         Role.INSENSITIVE,
-        "Undecided: neither name nor values say what it is; please choose.",
+        "Undecided: neither its name nor its values show its role. Please choose.",
         decided=False,
     )
 
@@ -287,7 +287,7 @@ def _has_few_values(column: DistinctCounts) -> bool:
 
 
 def singles_out(column: DistinctCounts) -> str:
-    """A sentence about a column with so many values that it tells records apart, or nothing.
+    """A sentence about a column with enough values to single people out, or nothing.
 
     >>> singles_out(DistinctCounts(values=30, filled=40))
     '30 values in 40 records single people out.'
@@ -298,7 +298,7 @@ def singles_out(column: DistinctCounts) -> str:
 
 
 def tells_apart(distinct: int, records: int) -> bool:
-    """Whether a column has so many values that it tells most records apart.
+    """Whether a column has enough values to distinguish most records.
 
     >>> tells_apart(30, 40), tells_apart(3, 4)
     (True, False)

@@ -1,4 +1,4 @@
-"""How often each value of a sensitive attribute occurs in each class."""
+"""How often each value of a sensitive column occurs in each class."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kanon.base.values import MISSING_LABEL
 
 
 def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tuple[list[str], bool]:
-    """The distinct values of a sensitive attribute in order, and whether they are numbers.
+    """The distinct values of a sensitive column in order, and whether they are numbers.
 
-    Numbers stand by size, dates by time, anything else (and numbers of one size, such as 1.5 and
-    1.50) in alphabetical order; missing cells, which count as one value, stand last.
+    Numbers are sorted by size, dates by time, others (and equal numbers, such as 1.5 and 1.50) by
+    the alphabet; missing cells, which count as one value, come last.
 
     Parameters
     ----------
     kind
-        How the texts are read; by default as :mod:`kanon.base.kinds` finds it.
+        How the texts are read; by default :mod:`kanon.base.kinds` finds it.
 
     >>> order_of_values(["10", "9", "(missing)"])
     (['9', '10', '(missing)'], True)
@@ -32,20 +32,20 @@ def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tup
     (['10', 'a', 'b'], False)
     """
     present = sorted(text for text in texts if text != MISSING_LABEL)
-    found = sizes(present, kind)
-    ordered = present
-    if found is not None:
-        ordered = [present[place] for place in np.argsort(found, kind="stable")]
-    numeric = found is not None and numbers(present, kind) is not None
-    return ordered + [MISSING_LABEL] * (len(present) < len(texts)), numeric
+    keys = sizes(present, kind)
+    values = present
+    if keys is not None:
+        values = [present[place] for place in np.argsort(keys, kind="stable")]
+    numeric = keys is not None and numbers(present, kind) is not None
+    return values + [MISSING_LABEL] * (len(present) < len(texts)), numeric
 
 
 class SensitiveValues(tuple[str, ...]):
-    """The distinct values of a column, which know those that read alike once somebody asks."""
+    """The distinct values of a column, which find spellings of one value when needed."""
 
     @cached_property
     def read_as(self) -> np.ndarray | None:
-        """Per value the number of what it reads as, by the first of each; None if all differ."""
+        """Per value a number, equal for spellings of one value; None if all differ."""
         place: dict[Hashable, int] = {}
         numbers = [place.setdefault(fold_spelling(text), len(place)) for text in self]
         return None if len(place) == len(numbers) else np.array(numbers)
@@ -53,7 +53,14 @@ class SensitiveValues(tuple[str, ...]):
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """The histograms of one sensitive attribute, one per class; only values that occur are held.
+    """The histograms of one sensitive column, one per class, with only the values that occur.
+
+    A class with two colds, and one with a cold and an angina.
+
+    >>> ill = Sensitive.from_records(
+    ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
+    >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
+    ([[0, 2], [1, 1]], [1, 3], [2, 2])
 
     Attributes
     ----------
@@ -62,7 +69,7 @@ class Sensitive:
     values : tuple of str, length v
         The distinct values of the table, in the order of :func:`order_of_values`.
     numeric
-        Whether the values are numbers, so that some are nearer to each other than others.
+        Whether the values are numbers, with distances between them.
     start : numpy.ndarray, shape (R + 1,), int64
         The entries of class c are those from ``start[c]`` up to ``start[c + 1]``.
     value : numpy.ndarray, int32
@@ -70,17 +77,8 @@ class Sensitive:
     count : numpy.ndarray, int64
         Per entry the number of records that have it, at least 1.
     total : numpy.ndarray, shape (v,), int64
-        The number of records of the whole table that have each value. Of some classes of a table
-        it is that of the table: p(s, T) is ``total / total.sum()``.
-
-    Examples
-    --------
-    Two classes: one with a cold twice, one with a cold and an angina.
-
-    >>> ill = Sensitive.from_records(
-    ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
-    >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
-    ([[0, 2], [1, 1]], [1, 3], [2, 2])
+        The number of records of the whole table with each value, also for some of its classes:
+        p(s, T) is ``total / total.sum()``.
     """
 
     name: str
@@ -126,8 +124,8 @@ class Sensitive:
         counts: np.ndarray,
         n_classes: int,
     ) -> Sensitive:
-        """The same from records that were counted: ``counts`` says how many each entry is of."""
-        return _counted(name, tuple(values), numeric, group, codes, counts, n_classes)
+        """Count groups of records: each entry stands for ``counts`` records."""
+        return _count_entries(name, tuple(values), numeric, group, codes, counts, n_classes)
 
     def __post_init__(self) -> None:
         if not isinstance(self.values, SensitiveValues):
@@ -135,7 +133,7 @@ class Sensitive:
 
     @cached_property
     def folded(self) -> Sensitive:
-        """The histograms as diversity counts them: values that read alike are one.
+        """The histograms with spellings of one value as one, as diversity counts them.
 
         >>> ills = ["ASTHMA", "Asthma", "cold"]
         >>> ill = Sensitive.from_records("ill", ills, False, [0, 0, 1, 1], [0, 1, 1, 2], 2)
@@ -147,12 +145,12 @@ class Sensitive:
         if read_as is None:
             return self
         values = tuple(self.values[place] for place in np.unique(read_as, return_index=True)[1])
-        folded = _counted(
+        histogram = _count_entries(
             self.name, values, self.numeric,
             self.of_entry, read_as[self.value], self.count, self.n_classes,
         )  # fmt: skip
         total = np.bincount(read_as, self.total, len(values)).astype(np.int64)
-        return replace(folded, total=total)
+        return replace(histogram, total=total)
 
     @property
     def n_classes(self) -> int:
@@ -170,32 +168,32 @@ class Sensitive:
         return self.summed(self.count)
 
     def summed(self, per_entry: np.ndarray) -> np.ndarray:
-        """The sum of something over the entries of each class; 0 for one without entries."""
-        found = np.zeros(self.n_classes, dtype=per_entry.dtype)
-        filled = np.diff(self.start) > 0
-        if filled.any():  # reduceat would give an empty class the entry that follows
-            found[filled] = np.add.reduceat(per_entry, self.start[:-1][filled])
-        return found
+        """The sum of a number per entry over each class; 0 for one without entries."""
+        sums = np.zeros(self.n_classes, dtype=per_entry.dtype)
+        has_entries = np.diff(self.start) > 0
+        if has_entries.any():  # reduceat would give an empty class the entry that follows
+            sums[has_entries] = np.add.reduceat(per_entry, self.start[:-1][has_entries])
+        return sums
 
     def grouped(self, group: np.ndarray, n_groups: int) -> Sensitive:
-        """The histograms of classes that were merged.
+        """The histograms of merged classes.
 
         Parameters
         ----------
         group : numpy.ndarray, shape (R,)
-            Per class the one it becomes part of; -1 if it leaves the table, and the total too.
+            Per class its merged class; -1 if it leaves the table, also in the total.
         n_groups
-            How many there are then.
+            The number of merged classes.
         """
         target = np.asarray(group)[self.of_entry]
-        kept = target >= 0
-        return _counted(
+        stays = target >= 0
+        return _count_entries(
             self.name, self.values, self.numeric,
-            target[kept], self.value[kept], self.count[kept], n_groups,
+            target[stays], self.value[stays], self.count[stays], n_groups,
         )  # fmt: skip
 
     def only(self, classes: np.ndarray) -> Sensitive:
-        """Some classes alone, in that order; the total stays that of the whole table."""
+        """Some classes, in that order; the total stays that of the whole table."""
         lengths = np.diff(self.start)[classes]
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         within = np.arange(start[-1]) - np.repeat(start[:-1], lengths)
@@ -203,17 +201,17 @@ class Sensitive:
         return replace(self, start=start, value=self.value[entries], count=self.count[entries])
 
     def whole(self) -> Sensitive:
-        """The table as one class: what a release that merges everything has."""
+        """The histogram of the table as one class."""
         return self.grouped(np.zeros(self.n_classes, dtype=np.int64), 1)
 
     def dense(self) -> np.ndarray:
-        """Every count, those that are 0 too. Shape (R, v), int64: for few classes or values."""
-        found = np.zeros((self.n_classes, len(self.values)), dtype=np.int64)
-        found[self.of_entry, self.value] = self.count
-        return found
+        """All counts, zeros too. Shape (R, v), int64: for few classes or values."""
+        counts = np.zeros((self.n_classes, len(self.values)), dtype=np.int64)
+        counts[self.of_entry, self.value] = self.count
+        return counts
 
 
-def _counted(
+def _count_entries(
     name: str,
     values: tuple[str, ...],
     numeric: bool,
@@ -224,11 +222,11 @@ def _counted(
 ) -> Sensitive:
     width = max(len(values), 1)
     keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
-    found, place = np.unique(keys, return_inverse=True)
-    summed = np.zeros(len(found), dtype=np.int64)
-    np.add.at(summed, place, counts)
-    start = np.searchsorted(found, np.arange(n_classes + 1) * width).astype(np.int64)
-    value = (found % width).astype(np.int32)
+    distinct, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, place, counts)
+    start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)
+    value = (distinct % width).astype(np.int32)
     total = np.zeros(len(values), dtype=np.int64)
-    np.add.at(total, value, summed)
-    return Sensitive(name, values, numeric, start, value, summed, total)
+    np.add.at(total, value, sums)
+    return Sensitive(name, values, numeric, start, value, sums, total)

@@ -1,4 +1,4 @@
-"""The limits that an operator may change: ``settings.toml``, and a file of the operator's.
+"""The limits that an operator may change: ``settings.toml``, and the operator's own file.
 
 >>> settings().job_minutes > 0
 True
@@ -21,7 +21,7 @@ DEFAULTS = Path(__file__).with_name("settings.toml")
 """The file with every setting, its default and what it means."""
 
 
-def _from(least: float, most: float) -> Any:
+def _create_limit(least: float, most: float) -> Any:
     return field(metadata={"least": least, "most": most})
 
 
@@ -29,41 +29,41 @@ def _from(least: float, most: float) -> Any:
 class Settings:
     """Every limit; ``settings.toml`` says what each means.
 
-    The least and the most that each may be stand in the metadata of its field.
+    The metadata of a field has its least and greatest value.
     """
 
-    upload_megabytes: int = _from(1, 100_000)
-    unpacked_megabytes: int = _from(1, 1_000_000)
-    rows: int = _from(1, 10**10)
-    columns: int = _from(1, 10**6)
-    cells: int = _from(1, 10**12)
-    record_megabytes: int = _from(1, 1_000)
-    memory_megabytes: int = _from(0, 1_000_000)
-    memory_cells: int = _from(0, 10**12)
-    folder_files: int = _from(1, 10**8)
-    release_megabytes: int = _from(1, 10**8)
-    scratch_megabytes: int = _from(1, 10**8)
-    distinct_values: int = _from(1, 10**9)
-    classes: int = _from(1, 10**9)
-    hierarchy_nodes: int = _from(1, 10**8)
-    hierarchy_levels: int = _from(2, 10**4)
-    hierarchies_megabytes: int = _from(1, 10_000)
-    hierarchies_files: int = _from(1, 10**6)
-    plan_megabytes: int = _from(1, 10_000)
-    opening_megabytes: int = _from(50, 1_000_000)
-    jobs_at_once: int = _from(1, 1_000)
-    long_jobs_at_once: int = _from(0, 1_000)
-    studies_at_once: int = _from(0, 1_000)
-    job_minutes: float = _from(0.01, 100_000)
-    study_minutes: float = _from(0.01, 100_000)
-    engine_minutes: float = _from(0.01, 100_000)
-    keep_minutes: float = _from(0, 100_000)
-    kept_sessions: int = _from(0, 100_000)
+    upload_megabytes: int = _create_limit(1, 100_000)
+    unpacked_megabytes: int = _create_limit(1, 1_000_000)
+    rows: int = _create_limit(1, 10**10)
+    columns: int = _create_limit(1, 10**6)
+    cells: int = _create_limit(1, 10**12)
+    record_megabytes: int = _create_limit(1, 1_000)
+    memory_megabytes: int = _create_limit(0, 1_000_000)
+    memory_cells: int = _create_limit(0, 10**12)
+    folder_files: int = _create_limit(1, 10**8)
+    release_megabytes: int = _create_limit(1, 10**8)
+    scratch_megabytes: int = _create_limit(1, 10**8)
+    distinct_values: int = _create_limit(1, 10**9)
+    classes: int = _create_limit(1, 10**9)
+    hierarchy_nodes: int = _create_limit(1, 10**8)
+    hierarchy_levels: int = _create_limit(2, 10**4)
+    hierarchies_megabytes: int = _create_limit(1, 10_000)
+    hierarchies_files: int = _create_limit(1, 10**6)
+    plan_megabytes: int = _create_limit(1, 10_000)
+    opening_megabytes: int = _create_limit(50, 1_000_000)
+    jobs_at_once: int = _create_limit(1, 1_000)
+    long_jobs_at_once: int = _create_limit(0, 1_000)
+    studies_at_once: int = _create_limit(0, 1_000)
+    job_minutes: float = _create_limit(0.01, 100_000)
+    study_minutes: float = _create_limit(0.01, 100_000)
+    engine_minutes: float = _create_limit(0.01, 100_000)
+    keep_minutes: float = _create_limit(0, 100_000)
+    kept_sessions: int = _create_limit(0, 100_000)
     original_values_downloads: bool = True
 
 
 def settings() -> Settings:
-    """The limits in force: the defaults, with what the operator's file says instead.
+    """The limits in force: the defaults, with the changes of the operator's file.
 
     Each file is read once.
 
@@ -72,7 +72,7 @@ def settings() -> Settings:
     SettingsError
         The operator's file cannot be read, or has an unknown name or a value that is not allowed.
     """
-    return _read(os.environ.get(VARIABLE, ""))
+    return _read_settings(os.environ.get(VARIABLE, ""))
 
 
 MEGABYTE = 1 << 20
@@ -89,7 +89,7 @@ def bytes_of(name: str) -> int:
 
 
 def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
-    """The content of a file and its size; no more of it is read than one byte too many.
+    """Read a file, but at most one byte more than ``most``; returns its content and size.
 
     Raises
     ------
@@ -109,59 +109,54 @@ def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
         return content, max(len(content), os.fstat(file.fileno()).st_size)
 
 
-def exceeded(name: str, what: str) -> str:
-    """The sentence that a limit was hit: what was found, what is allowed, where that is set.
-
-    Parameters
-    ----------
-    what
-        What was found, as the beginning of a sentence.
+def exceeded(name: str, finding: str) -> str:
+    """Describe an exceeded limit: what was found, what is allowed, and where to change it.
 
     >>> exceeded("kept_sessions", "There are 21 sessions")
     'There are 21 sessions; the most allowed is 20 (kept_sessions, see docs/operate/limits.md).'
     """
-    allowed = getattr(settings(), name)
-    most = thin(allowed) if allowed >= 1 else f"{allowed:g}"
+    limit = getattr(settings(), name)
+    most = thin(limit) if limit >= 1 else f"{limit:g}"
     unit = " MB" if name.endswith("_megabytes") else ""
-    return f"{what}; the most allowed is {most}{unit} ({name}, see docs/operate/limits.md)."
+    return f"{finding}; the most allowed is {most}{unit} ({name}, see docs/operate/limits.md)."
 
 
 @lru_cache(maxsize=8)
-def _read(own: str) -> Settings:
-    values = _values(DEFAULTS)
-    if own:
-        values |= _values(Path(own))
+def _read_settings(operators_file: str) -> Settings:
+    values = _read_values(DEFAULTS)
+    if operators_file:
+        values |= _read_values(Path(operators_file))
     return Settings(**values)
 
 
-def _values(path: Path) -> dict[str, Any]:
+def _read_values(path: Path) -> dict[str, Any]:
     place = f"The settings file {quoted(path.name)}"
     try:
         content, size = read_up_to(MEGABYTE, path)
         if size > MEGABYTE:
-            raise SettingsError(f"{place} has more than 1 MB; it needs a line per limit.")
-        found = tomllib.loads(content.decode("utf-8"))
+            raise SettingsError(f"{place} has more than 1 MB. It needs only one line per limit.")
+        values = tomllib.loads(content.decode("utf-8"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
             raise SettingsError(f"{place} is not valid TOML: {error}.") from None
         raise SettingsError(f"{place}, named by {VARIABLE}, cannot be read.") from None
-    known = {each.name: each for each in fields(Settings)}
-    for name, value in found.items():
-        if name not in known:
+    limits = {limit.name: limit for limit in fields(Settings)}
+    for name, value in values.items():
+        if name not in limits:
             raise SettingsError(
-                f"{place} has the unknown name {quoted(name)}; known are {', '.join(known)}."
+                f"{place} has the unknown name {quoted(name)}; choose from {', '.join(limits)}."
             )
-        _check(place, name, value, known[name])
-    return found
+        _check_limit(place, name, value, limits[name])
+    return values
 
 
-def _check(place: str, name: str, value: object, one: Any) -> None:
-    if one.type is bool:
+def _check_limit(place: str, name: str, value: object, limit: Any) -> None:
+    if limit.type is bool:
         if not isinstance(value, bool):
             raise SettingsError(f"{place}: {name} = {value!r}, but it has to be true or false.")
         return
-    whole = one.type is int
-    least, most = one.metadata["least"], one.metadata["most"]
+    whole = limit.type is int
+    least, most = limit.metadata["least"], limit.metadata["most"]
     fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
     if not (fits and least <= value <= most):
         kind = "a whole number" if whole else "a number"

@@ -110,7 +110,7 @@ def test_a_pipe_is_not_waited_for(tmp_path, read, name):
                 reading.result(timeout=5)
         finally:  # lets go of a reader that waits
             os.close(os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK))
-    assert f"{name}' is a pipe or a device, not a file: save what" in refused.value.sentence
+    assert f"{name}' is a pipe or a device, not a file. Save its output" in refused.value.sentence
 
 
 def test_a_plan(limits):

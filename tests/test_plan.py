@@ -63,10 +63,10 @@ def test_a_choice_that_is_a_number_may_be_written_as_one(algorithm, given):
         (["suppression_limit"], "0.1", "'0.1' is text; it has to be a number, without quotes."),
         (["read"], {"missing_markers": [99]}, "'99' is not allowed; it has to be text, in quotes."),
         (["read"], {"sheet": 2}, "read.sheet: '2' is not allowed; it has to be text, in quotes."),
-        (["algorithm"], {"name": "gaa", "parts": 3}, "known are auto, 1, 2, 4, 8, 16."),
-        (["algorithm"], {"name": "gaa", "parts": True}, "known are auto, 1, 2, 4, 8, 16."),
-        (["algorithm"], {"name": "gaa", "parts": 10**400}, "known are auto, 1, 2, 4, 8, 16."),
-        (["algorithm"], {"name": "gaa", "parts": 1e400}, "known are auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": 3}, "choose from auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": True}, "choose from auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": 10**400}, "choose from auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": 1e400}, "choose from auto, 1, 2, 4, 8, 16."),
     ],
 )
 def test_quotes_too_many_or_missing_are_said(change, to, sentence):
@@ -81,9 +81,9 @@ def test_ranges_may_stand_beside_the_algorithm():
     assert read.algorithm.options == {"ranges": "outward"}
     assert json.loads(read.to_json())["algorithm"]["ranges"] == "outward"
     for algorithm, key in (
-        ({"name": "mondrian", "ranges": "tight"}, "'ranges' stands in it twice"),
+        ({"name": "mondrian", "ranges": "tight"}, "'ranges' occurs twice"),
         ({"name": "gaa"}, "the key 'ranges' is unknown"),
-        ({"name": "mdav"}, "known are centroid, beside"),
+        ({"name": "mdav"}, "choose from centroid, beside"),
         ("mondrian", "algorithm"),
     ):
         wrong = "tight" if algorithm == {"name": "mdav"} else "outward"

@@ -46,7 +46,7 @@ def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatc
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("row = 7", "The settings file '0.toml' has the unknown name 'row'; known are upload_"),
+        ("row = 7", "The settings file '0.toml' has the unknown name 'row'; choose from upload_"),
         ("rows = 0", "rows = 0, but it has to be a whole number from 1 to 10000000000."),
         ("rows = 1.5", "rows = 1.5, but it has to be a whole number"),
         ("rows = true", "rows = True, but it has to be a whole number"),
@@ -57,7 +57,7 @@ def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatc
         ("rows =", "is not valid TOML: "),
         (
             "#" * ((1 << 20) + 1),
-            "The settings file '0.toml' has more than 1 MB; it needs a line per",
+            "The settings file '0.toml' has more than 1 MB. It needs only one line per",
         ),
         (b"rows = 1 # \xff", "named by KANON_SETTINGS, cannot be read."),
     ],

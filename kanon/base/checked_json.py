@@ -1,4 +1,4 @@
-"""Files of choices in JSON: read strictly, and what is wrong in them said in one sentence."""
+"""Strict reading of JSON files such as plans; every problem is reported in one sentence."""
 
 import json
 import re
@@ -17,127 +17,126 @@ E = TypeVar("E", bound=KanonError)
 M = TypeVar("M", bound=BaseModel)
 
 Number = Annotated[float, Field(strict=True)]
-"""A number written as one: neither text nor true or false."""
+"""A number that is neither text nor true or false."""
 
 
 class Strict(BaseModel):
-    """A part of such a file: unknown keys are errors that list the known ones."""
+    """A part of such a file: an unknown key is an error that lists the known ones."""
 
     model_config = ConfigDict(frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _known_keys_only(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            unknown = [key for key in given if key not in cls.model_fields]
+    def _check_known_keys(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            unknown = [key for key in content if key not in cls.model_fields]
             if unknown:
-                known = ", ".join(cls.model_fields)
-                raise ValueError(f"the key {quoted(unknown[0])} is unknown; known are {known}")
-        return given
+                keys = ", ".join(cls.model_fields)
+                raise ValueError(f"the key {quoted(unknown[0])} is unknown; choose from {keys}")
+        return content
 
 
-def load_json(path: Path, what: str) -> Any:
-    """Read a file of choices."""
+def load_json(path: Path, file_name: str) -> Any:
     try:
         content, size = read_up_to(bytes_of("plan_megabytes"), path)
-        _check_size(size, what)
+        _check_size(size, file_name)
         text = content.decode("utf-8-sig")
     except (OSError, ValueError):  # a name may hold what no file system takes
-        named = path.name or str(path)  # a folder such as "." has no name
-        raise PlanError(f"{what} {quoted(named)} cannot be read.") from None
-    return read_json(text, what)
+        name = path.name or str(path)  # a folder such as "." has no name
+        raise PlanError(f"{file_name} {quoted(name)} cannot be read.") from None
+    return read_json(text, file_name)
 
 
-def read_json(text: str, what: str = "The plan") -> Any:
-    """Read JSON in which no key stands twice in one place.
+def read_json(text: str, file_name: str = "The plan") -> Any:
+    """Read JSON in which no object has a key twice.
 
     >>> read_json('{"k": 5}')
     {'k': 5}
     """
-    _check_size(len(text), what)
+    _check_size(len(text), file_name)
     if sum(map(text.count, "[{,")) > _MOST_VALUES:  # an empty list has two bytes, and takes 64
-        raise PlanError(f"{what} has more than {thin(_MOST_VALUES)} values, the most allowed.")
+        raise PlanError(f"{file_name} has more than {thin(_MOST_VALUES)} values, the most allowed.")
 
-    def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def check_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content: dict[str, Any] = {}
         for key, value in pairs:
-            if key in found:
+            if key in content:
                 raise PlanError(
-                    f"{what} names {quoted(key)} twice in one place; each key, and so each "
-                    "column's role, stands once."
+                    f"{file_name} names {quoted(key)} twice in one place. Name each key, and so "
+                    "each column's role, once."
                 )
-            found[key] = value
-        return found
+            content[key] = value
+        return content
 
     try:
-        found = json.loads(text, object_pairs_hook=each_key_once)
+        content = json.loads(text, object_pairs_hook=check_unique_keys)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, character {error.colno}"
-        raise PlanError(f"{what} is not valid JSON: see {where}.") from None
+        raise PlanError(f"{file_name} is not valid JSON: see {where}.") from None
     except (ValueError, RecursionError):
-        raise PlanError(f"{what} is not valid JSON.") from None
-    if _HALF.search(text) and _has_half(found):
-        raise PlanError(f"{what} is not valid text: half of a character stands alone in it.")
-    return found
+        raise PlanError(f"{file_name} is not valid JSON.") from None
+    if _HALF.search(text) and _has_half(content):
+        raise PlanError(f"{file_name} is not valid text: it contains half of a character.")
+    return content
 
 
 def write_json(content: Any) -> str:
-    """An object as a file of choices has it."""
+
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def validate(kind: type[M], content: Any, what: str) -> M:
-    """An object as a part of a file of choices; ``what`` the file is, in a word."""
+def validate(kind: type[M], content: Any, file_name: str) -> M:
+    """Read an object as a part of such a file; ``file_name`` names the file in a word."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise problem(first, ".".join(map(str, first["loc"])), what, PlanError) from None
+        raise problem(first, ".".join(map(str, first["loc"])), file_name, PlanError) from None
 
 
-def _check_size(size: int, what: str) -> None:
+def _check_size(size: int, file_name: str) -> None:
     if size > bytes_of("plan_megabytes"):
-        raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
+        raise PlanError(exceeded("plan_megabytes", f"{file_name} has {thin(size / MEGABYTE)} MB"))
 
 
 _MOST_VALUES = 5_000_000
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
-def _has_half(found: Any) -> bool:
-    """Whether a text in it cannot be written in UTF-8, so that it could never be saved again."""
+def _has_half(content: Any) -> bool:
+    """Whether some text in it cannot be written in UTF-8, so that it could not be saved again."""
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return True
     return False
 
 
-def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
-    """What pydantic found wrong, in one sentence."""
-    kind, given = first["type"], first.get("input")
-    place = f"{what.capitalize()} key {path}" if path else f"The {what}"
+def problem(first: ErrorDetails, path: str, file_name: str, error: type[E]) -> E:
+    """Describe what pydantic found wrong, in one sentence."""
+    kind, value = first["type"], first.get("input")
+    place = f"{file_name.capitalize()} key {path}" if path else f"The {file_name}"
     if kind == "value_error":
         return error(f"{place}: {str(first['msg']).removeprefix('Value error, ')}.")
     if kind == "missing":
-        return error(f"The {what} lacks the key {path}.")
-    allowed = _allowed(kind, first.get("ctx", {}))
+        return error(f"The {file_name} lacks the key {path}.")
+    requirement = _describe_requirement(kind, first.get("ctx", {}))
     names = {dict: "an object", list: "a list", type(None): "null"}
     if kind == "too_short":
-        return error(f"{place} is empty; it has to be {allowed}.")
+        return error(f"{place} is empty; it has to be {requirement}.")
     if kind == "too_long":
-        found = thin(first["ctx"]["actual_length"])
-        return error(f"{place} has {found} entries; it has to be {allowed}.")
-    if type(given) in names:
-        return error(f"{place} is {names[type(given)]}; it has to be {allowed}.")
-    in_quotes = isinstance(given, str) and given.strip() in re.split(r", | or ", allowed)
-    if isinstance(given, str) and (kind in _NOT_TEXT or in_quotes):  # "2", where 1 or 2 is allowed
-        bare = ", without quotes" if _NUMBER.fullmatch(given) else ""
-        return error(f"{place}: {{cells}} is text; it has to be {allowed}{bare}.", [given])
-    if isinstance(given, int | float) and kind == "string_type":
-        allowed += ", in quotes"
-    shown = str(given).lower() if isinstance(given, bool) else given
-    return error(f"{place}: {{cells}} is not allowed; it has to be {allowed}.", [shown])
+        length = thin(first["ctx"]["actual_length"])
+        return error(f"{place} has {length} entries; it has to be {requirement}.")
+    if type(value) in names:
+        return error(f"{place} is {names[type(value)]}; it has to be {requirement}.")
+    in_quotes = isinstance(value, str) and value.strip() in re.split(r", | or ", requirement)
+    if isinstance(value, str) and (kind in _NOT_TEXT or in_quotes):  # "2", where 1 or 2 is allowed
+        bare = ", without quotes" if _NUMBER.fullmatch(value) else ""
+        return error(f"{place}: {{cells}} is text; it has to be {requirement}{bare}.", [value])
+    if isinstance(value, int | float) and kind == "string_type":
+        requirement += ", in quotes"
+    text = str(value).lower() if isinstance(value, bool) else value
+    return error(f"{place}: {{cells}} is not allowed; it has to be {requirement}.", [text])
 
 
 _NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
@@ -154,19 +153,18 @@ _NOT_TEXT = {
     "model_attributes_type": "an object",
     "model_type": "an object",
 }
-"""What something has to be, by the kind of problem."""
 
 
-def _allowed(kind: str, limits: Mapping[str, Any]) -> str:
+def _describe_requirement(kind: str, limits: Mapping[str, Any]) -> str:
     match kind:
         case "greater_than":
-            return f"above {_plainly(limits['gt'])}"
+            return f"above {_write_limit(limits['gt'])}"
         case "greater_than_equal":
-            return f"at least {_plainly(limits['ge'])}"
+            return f"at least {_write_limit(limits['ge'])}"
         case "less_than":
-            return f"below {_plainly(limits['lt'])}"
+            return f"below {_write_limit(limits['lt'])}"
         case "less_than_equal":
-            return f"at most {_plainly(limits['le'])}"
+            return f"at most {_write_limit(limits['le'])}"
         case "literal_error" | "enum":
             return str(limits["expected"])
         case "string_type":
@@ -182,5 +180,5 @@ def _allowed(kind: str, limits: Mapping[str, Any]) -> str:
     return _NOT_TEXT.get(kind, "something else")
 
 
-def _plainly(limit: float) -> str:
+def _write_limit(limit: float) -> str:
     return str(limit) if isinstance(limit, int) else f"{limit:g}"

@@ -1,4 +1,4 @@
-"""Texts of dates and times: what they look like, and the moments that they say."""
+"""Dates and times as text: what they look like, and the moments that they mean."""
 
 import re
 import unicodedata
@@ -27,7 +27,7 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-"""English, German and French, as the words of names of columns."""
+
 
 _WEEKDAYS = frozenset(
     name
@@ -57,7 +57,7 @@ _ZONE = (
 
 @cache
 def date_regex(name: str, pattern: str) -> re.Pattern[str]:
-    """What is written like a pattern of dates or times."""
+    """Match texts written in a pattern of dates or times."""
     parts = [
         _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
     ]
@@ -82,27 +82,27 @@ def date_regex(name: str, pattern: str) -> re.Pattern[str]:
 
 
 def moment_of(parts: Mapping[str, str | None], first_year: int | None) -> datetime | None:
-    """The moment that the parts of a text say, if there is such a day and time."""
-    given = {key: value for key, value in parts.items() if value is not None}
-    year = int(given.get("year", 1))
-    if "short" in given and first_year is not None:
-        year = first_year + (int(given["short"]) - first_year) % 100
-    month = int(given.get("month", 1))
-    if "name" in given:
-        month = _MONTHS.get(_fold_word(given["name"]), 0)
-    if "weekday" in given and _fold_word(given["weekday"]) not in _WEEKDAYS:
+    """Return the moment that the parts of a text mean, if there is such a day and time."""
+    values = {key: value for key, value in parts.items() if value is not None}
+    year = int(values.get("year", 1))
+    if "short" in values and first_year is not None:
+        year = first_year + (int(values["short"]) - first_year) % 100
+    month = int(values.get("month", 1))
+    if "name" in values:
+        month = _MONTHS.get(_fold_word(values["name"]), 0)
+    if "weekday" in values and _fold_word(values["weekday"]) not in _WEEKDAYS:
         return None
-    if "quarter" in given:
-        month = 3 * int(given["quarter"]) - 2
-    hour = int(given.get("hour", 0))
-    if "half" in given:
+    if "quarter" in values:
+        month = 3 * int(values["quarter"]) - 2
+    hour = int(values.get("hour", 0))
+    if "half" in values:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (given["half"] in "Pp")
+        hour = hour % 12 + 12 * (values["half"] in "Pp")
     try:
         return datetime(
-            year, month, int(given.get("day", 1)), hour, int(given.get("minute", 0)),
-            int(given.get("second", 0)), int(given.get("part", "0")[:6].ljust(6, "0")),
+            year, month, int(values.get("day", 1)), hour, int(values.get("minute", 0)),
+            int(values.get("second", 0)), int(values.get("part", "0")[:6].ljust(6, "0")),
         )  # fmt: skip
     except ValueError:
         return None

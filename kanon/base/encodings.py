@@ -1,4 +1,4 @@
-"""The encoding of a text, told by its mark or guessed."""
+"""The encoding of a text: read from its byte order mark, or guessed."""
 
 import codecs
 import re
@@ -21,12 +21,12 @@ _LIKELY = [
 
 
 def find_marked_encoding(data: bytes) -> str | None:
-    """The encoding that the mark at the start of a text names."""
+    """Find the encoding that the mark at the start of a text names."""
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes without a mark are no text, whatever their encoding."""
+    """Whether bytes without a mark cannot be text in any encoding."""
     return re.search(rb"[\x00-\x08\x0e-\x1f]", data) is not None
 
 
@@ -38,7 +38,7 @@ def guess_text(data: bytes) -> tuple[str, str] | None:
     """
     from charset_normalizer import from_bytes
 
-    # Only lines with letters outside ASCII tell encodings apart, and some are enough.
+    # Only lines with letters outside ASCII tell encodings apart, and 500 are enough.
     telling = islice(re.finditer(rb"[^\n]*[\x80-\xff][^\n]*", data), 500)
     sample = b"\n".join(match.group()[:2000] for match in telling)
     plausible = {

@@ -1,4 +1,4 @@
-"""One fingerprint for whatever a result depends on."""
+"""A fingerprint of everything that a result depends on."""
 
 import hashlib
 from collections.abc import Mapping, Sequence, Set
@@ -12,47 +12,51 @@ _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 
 
 def fingerprint_of(*inputs: object) -> str:
-    """A fingerprint of some inputs: another one as soon as anything in them is another.
+    """Return a fingerprint of the inputs, which differs as soon as anything in them differs.
 
     >>> fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
     True
     >>> fingerprint_of("a", 1) == fingerprint_of("a", 2)
     False
     """
-    return _digest(inputs).hex()
+    return _compute_digest(inputs).hex()
 
 
-def _digest(value: object) -> bytes:
-    """32 bytes; every kind of value begins with another text, and parts have one length."""
+def _compute_digest(value: object) -> bytes:
+    """Hash to 32 bytes; every kind of value begins differently, and parts have equal length."""
     if isinstance(value, Enum):
-        return _hashed(f"enum {type(value).__qualname__}", _digest(value.value))
+        return _hash_parts(f"enum {type(value).__qualname__}", _compute_digest(value.value))
     if type(value) in _PLAIN:
-        return _hashed(repr(value))
+        return _hash_parts(repr(value))
     if isinstance(value, np.generic):
-        return _digest(value.item())
+        return _compute_digest(value.item())
     if isinstance(value, np.ndarray):
         kind = f"array {value.dtype.str} {value.shape}"
         if value.dtype.hasobject:
-            return _hashed(kind, _digest(value.ravel().tolist()))
-        return _hashed(kind, np.ascontiguousarray(value).tobytes())
+            return _hash_parts(kind, _compute_digest(value.ravel().tolist()))
+        return _hash_parts(kind, np.ascontiguousarray(value).tobytes())
     if isinstance(value, BaseModel):
-        return _hashed(f"model {type(value).__qualname__}", _digest(value.model_dump(mode="json")))
+        return _hash_parts(
+            f"model {type(value).__qualname__}", _compute_digest(value.model_dump(mode="json"))
+        )
     if is_dataclass(value) and not isinstance(value, type):
-        own = [_digest((each.name, getattr(value, each.name))) for each in fields(value)]
-        return _hashed(f"class {type(value).__qualname__}", *own)
+        digests = [
+            _compute_digest((item.name, getattr(value, item.name))) for item in fields(value)
+        ]
+        return _hash_parts(f"class {type(value).__qualname__}", *digests)
     if isinstance(value, Mapping):
-        return _hashed("mapping", *sorted(_digest(pair) for pair in value.items()))
+        return _hash_parts("mapping", *sorted(_compute_digest(pair) for pair in value.items()))
     if isinstance(value, Set):
-        return _hashed("set", *sorted(map(_digest, value)))
+        return _hash_parts("set", *sorted(map(_compute_digest, value)))
     if isinstance(value, Sequence):
-        if all(type(each) in _PLAIN for each in value):  # many labels are hashed at once
-            return _hashed(f"plain sequence {tuple(value)!r}")
-        return _hashed("sequence", *map(_digest, value))
-    raise TypeError(f"No fingerprint is known of {type(value).__qualname__}.")
+        if all(type(item) in _PLAIN for item in value):  # many labels are hashed at once
+            return _hash_parts(f"plain sequence {tuple(value)!r}")
+        return _hash_parts("sequence", *map(_compute_digest, value))
+    raise TypeError(f"There is no fingerprint for {type(value).__qualname__}.")
 
 
-def _hashed(kind: str, *parts: bytes) -> bytes:
-    found = hashlib.sha256(kind.encode("utf-8", "surrogatepass") + b"\0")
+def _hash_parts(kind: str, *parts: bytes) -> bytes:
+    digest = hashlib.sha256(kind.encode("utf-8", "surrogatepass") + b"\0")
     for part in parts:
-        found.update(part)
-    return found.digest()
+        digest.update(part)
+    return digest.digest()

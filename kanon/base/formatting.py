@@ -1,14 +1,14 @@
-"""Numbers for people, in sentences and figures: what is not certain never reads as certain."""
+"""Numbers for people: rounding never makes an uncertain value look certain."""
 
 from collections.abc import Iterable
 from typing import Literal
 
 Counted = Literal["records", "persons"]
-"""What numbers count: records, or persons where a column tells them apart."""
+"""What is counted: records, or persons where a column identifies them."""
 
 
 def percent(number: float) -> str:
-    """A percentage with one decimal; what is not quite 0 or 100 does not look like it.
+    """A percentage with one decimal; only exact 0 and 100 read as 0 and 100.
 
     >>> percent(12.34), percent(0.01), percent(0), percent(99.95)
     ('12.3 %', '< 0.1 %', '0.0 %', '> 99.9 %')
@@ -22,7 +22,7 @@ def percent(number: float) -> str:
 
 
 def write_number(number: float, digits: int = 4) -> str:
-    """A number with some digits, and more where it would read as a whole number that it is not.
+    """A number with some digits, and more where it would falsely read as a whole number.
 
     >>> write_number(4.4321), write_number(1.00004), write_number(6.999999999999999)
     ('4.432', '1.00004', '7')
@@ -34,7 +34,7 @@ def write_number(number: float, digits: int = 4) -> str:
 
 
 def is_falsely_whole(text: str, number: float) -> bool:
-    """Whether a text reads as a whole number that it does not stand for.
+    """Whether a text reads as a whole number although the number is not whole.
 
     >>> is_falsely_whole("1.00", 1.004), is_falsely_whole("1.00", 1.0)
     (True, False)
@@ -43,7 +43,7 @@ def is_falsely_whole(text: str, number: float) -> bool:
 
 
 def thin(number: float) -> str:
-    """A count with thin spaces between its thousands.
+    """A count with thin spaces between thousands.
 
     >>> thin(30162) == "30\\u202f162"
     True
@@ -51,29 +51,29 @@ def thin(number: float) -> str:
     return f"{number:,.0f}".replace(",", "\u202f")
 
 
-def counted(number: int, one: str, more: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """A count with its noun.
 
     >>> counted(1, "record"), counted(2, "class", "classes")
     ('1 record', '2 classes')
     """
-    return f"{thin(number)} {one if number == 1 else more or one + 's'}"
+    return f"{thin(number)} {singular if number == 1 else plural or singular + 's'}"
 
 
-def one_or_many(number: int, one: str, many: str, /, **values: object) -> str:
-    """The text for one or for many, with the count as ``{count}`` and other values by name.
+def one_or_many(number: int, singular: str, plural: str, /, **values: object) -> str:
+    """The singular or plural text, with the count as ``{count}`` and other values by name.
 
-    >>> one_or_many(2, "{count} {what} is left", "{count} {what}s are left", what="row")
+    >>> one_or_many(2, "{count} {noun} is left", "{count} {noun}s are left", noun="row")
     '2 rows are left'
     """
-    return (one if number == 1 else many).format(count=thin(number), **values)
+    return (singular if number == 1 else plural).format(count=thin(number), **values)
 
 
 def joined(items: Iterable[object]) -> str:
-    """Some things as one says them, as they are; :func:`kanon.errors.listing` quotes names.
+    """Join items with commas and "and", unquoted; :func:`kanon.errors.listing` quotes names.
 
     >>> joined(["a"]), joined(["a", "b"]), joined("abc"), joined([])
     ('a', 'a and b', 'a, b and c', '')
     """
-    *others, last = [*map(str, items)] or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    *firsts, last = [*map(str, items)] or [""]
+    return f"{', '.join(firsts)} and {last}" if firsts else last

@@ -1,6 +1,6 @@
 """The kind of a column: how its texts are read as numbers, dates or times.
 
-A cell stays the text that it is, as does a leaf of a hierarchy: a kind is only a way to read it.
+Cells and the leaves of a hierarchy stay texts: a kind is only a way to read them.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ DATES = (
     "DDMMMYY", "YYYY-MMM-DD", "MMM DD, YYYY", "MMM YYYY", "MMM-YYYY", "MMM-YY", "MMMYYYY",
     "YYYY-MM", "YYYY/MM", "MM/YYYY", "MM.YYYY", "MM-YYYY", "YYYY-Q1", "Q1 YYYY", "YYYY",
 )  # fmt: skip
-"""Patterns of dates; where several fit, as day and month first, the earlier one is likelier."""
+"""Patterns of dates; where several fit, the earlier one is likelier."""
 
 AND_ALSO = " or "
-"""What stands between the patterns of a column whose dates are written in several ways."""
+"""Joins the patterns of a column whose dates are written in several ways."""
 
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "text": (),
@@ -45,7 +45,7 @@ PATTERNS: Mapping[str, tuple[str, ...]] = {
     "date and time": tuple(pattern for pattern in DATES if "DD" in pattern),
     "time": ("HH:MM",),
 }
-"""The kinds, and in which ways each may be written."""
+"""The kinds, each with the patterns in which it may be written."""
 
 _PLAIN = (WHOLE[0], DECIMAL[0])  # what Python reads as a number by itself
 
@@ -65,43 +65,43 @@ class ColumnKind:
     4
     """
 
-    # a key of :data:`PATTERNS`, and one of its ways to write it
+    # a key of :data:`PATTERNS`, and one of its patterns
     name: str
     pattern: str = ""
-    # of two-digit years the earliest: they are the hundred years from there on
+    # the first of the hundred years that two digits mean
     first_year: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> ColumnKind:
-        """A kind from its text, such as ``decimal 1.234,56``.
+        """Read a kind from its text, such as ``decimal 1.234,56``.
 
         Two-digit years without ``from`` end with this year, as nobody is born later.
         """
-        found = re.fullmatch(r"(.*?)(?: from (\d{1,4}))?", text)
-        plain, first = (text, None) if found is None else found.groups()
+        match = re.fullmatch(r"(.*?)(?: from (\d{1,4}))?", text)
+        plain, first = (text, None) if match is None else match.groups()
         for name, patterns in PATTERNS.items():
             pattern = plain.removeprefix(name).removeprefix(" ")
             several = pattern.split(AND_ALSO) if "date" in name else [pattern]
-            known = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
-            fits_year = first is None or _short(pattern)
-            if plain == f"{name} {pattern}".strip() and known and fits_year:
+            fits_patterns = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
+            fits_year = first is None or _has_short_year(pattern)
+            if plain == f"{name} {pattern}".strip() and fits_patterns and fits_year:
                 return cls.of(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):
-            more = "; or in another way of docs/reference/kinds.md"
+            more = "; docs/reference/kinds.md has more patterns"
             raise PlanError(
-                f"The kind {quoted(text)} is not written in a known way; a {name} is written "
+                f"The kind {quoted(text)} has an unknown pattern; a {name} is written "
                 f"{'; '.join(PATTERNS[name][:12])}{more if PATTERNS[name][12:] else ''}."
             )
         raise PlanError(
-            f"The kind {quoted(text)} is unknown; known are {', '.join(PATTERNS)}, followed by the "
-            "way in which it is written, such as 'date DD.MM.YYYY'."
+            f"The kind {quoted(text)} is unknown; choose from {', '.join(PATTERNS)}, followed by "
+            "its pattern, such as 'date DD.MM.YYYY'."
         )
 
     @classmethod
     def of(cls, name: str, pattern: str = "", first_year: int | None = None) -> ColumnKind:
-        """A kind; of two-digit years the last is this one, unless their first is given."""
-        if _short(pattern) and first_year is None:
+        """Build a kind; two-digit years end with this year unless their first is given."""
+        if _has_short_year(pattern) and first_year is None:
             first_year = date.today().year - 99
         return cls(name, pattern, first_year)
 
@@ -121,28 +121,28 @@ class ColumnKind:
 
     @property
     def resolution(self) -> Resolution:
-        """What the texts of a date or time say at the finest."""
+        """The finest unit that the dates or times state."""
         if self.name in ("time", "date and time"):
             return "time"
-        named: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
-        marks = (next(filter(one.__contains__, "DMQY")) for one in self.pattern.split(AND_ALSO))
-        return named[max("DMQY".index(mark) for mark in marks)]
+        resolutions: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
+        marks = (next(filter(part.__contains__, "DMQY")) for part in self.pattern.split(AND_ALSO))
+        return resolutions[max("DMQY".index(mark) for mark in marks)]
 
     def number(self, text: str) -> float | None:
-        """A text as a number, whatever unit stands beside it; None if it is none of this kind."""
-        return self._bare_number(_without_unit(text)[0])
+        """A text as a number without its unit; None if it is no number of this kind."""
+        return self._read_bare_number(_split_unit(text)[0])
 
-    def _bare_number(self, text: str) -> float | None:
+    def _read_bare_number(self, text: str) -> float | None:
         if self.pattern in _PLAIN:
-            plain = _plain_numbers([text])
+            plain = _read_plain_numbers([text])
             value = None if plain is None else float(plain[0])
         else:
-            value = _marked_number(text, self.pattern)
+            value = _read_marked_number(text, self.pattern)
         whole = self.name == "decimal" or value is None or value.is_integer()
         return value if whole else None
 
     def moment(self, text: str) -> datetime | None:
-        """A text as a moment, a time as one of the first day of all; None if it is none."""
+        """A text as a moment, a time as one of the first day; None if it is no moment."""
         text = text if text.isascii() else unicodedata.normalize("NFC", text)
         for pattern in self.pattern.split(AND_ALSO):
             match = date_regex(self.name, pattern).fullmatch(text)
@@ -152,28 +152,28 @@ class ColumnKind:
         return None
 
     def misfits(self, texts: Sequence[str]) -> list[str]:
-        """The texts that are not of this kind; of numbers those too that have another unit."""
+        """The texts that are not of this kind, with numbers that have another unit."""
         if self.is_moment:
             return [text for text in texts if self.moment(text) is None]
         if not self.is_number:
             return []
-        units = {text: _without_unit(text) for text in texts}
+        units = {text: _split_unit(text) for text in texts}
         often = Counter(unit for _, unit in units.values()).most_common(1)
         return [
             text
             for text, (bare, unit) in units.items()
-            if unit != often[0][0] or self._bare_number(bare) is None
+            if unit != often[0][0] or self._read_bare_number(bare) is None
         ]
 
     def check(self, column: str, texts: Sequence[str]) -> None:
         """Check that the values of a column are of this kind."""
         bad = self.misfits(texts)
         if bad:
-            some = counted(len(bad), "distinct value is", "distinct values are")
-            said = "dates with times" if self.name == "date and time" else f"{self.name}s"
+            number = counted(len(bad), "distinct value is", "distinct values are")
+            noun = "dates with times" if self.name == "date and time" else f"{self.name}s"
             since = "" if self.first_year is None else f", with years from {self.first_year} on"
             raise TableError(
-                f"Column {quoted(column)}: {some} not {said} written {self.pattern}{since} "
+                f"Column {quoted(column)}: {number} not {noun} written {self.pattern}{since} "
                 "({cells}).",
                 bad,
             )
@@ -183,7 +183,7 @@ TEXT, CODE = ColumnKind("text"), ColumnKind("code")
 
 
 def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
-    """The kinds that all of some texts are of, the likeliest first; a text is always one.
+    """The kinds that fit all texts, the likeliest first; ``text`` always fits.
 
     >>> [str(kind) for kind in fitting(["3/4/1981", "5/6/1990"])]
     ['date DD/MM/YYYY', 'date MM/DD/YYYY', 'text']
@@ -197,22 +197,22 @@ def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     moments, numbers_ = _find_moment_kinds(texts), number_kinds(texts)
     codes = [CODE] if all(map(_CODE.fullmatch, texts)) else []
     if [kind.pattern for kind in moments] in [[pattern] for pattern in EIGHT_DIGITS]:
-        found = [*moments, *numbers_, *codes]
+        kinds = [*moments, *numbers_, *codes]
     elif moments and moments[0].pattern in EIGHT_DIGITS:  # day or month first: to be asked
-        found = [*(numbers_ or codes), *moments]
+        kinds = [*(numbers_ or codes), *moments]
     elif numbers_ and like_postcodes(texts):
-        found = [*codes, *numbers_, *moments]
+        kinds = [*codes, *numbers_, *moments]
     elif numbers_:
-        found = [*numbers_, *moments, *(codes if str(numbers_[0]) == "whole number 1234" else [])]
+        kinds = [*numbers_, *moments, *(codes if str(numbers_[0]) == "whole number 1234" else [])]
     elif moments:
-        found = list(moments)
+        kinds = list(moments)
     else:
-        found = codes
-    return (*found, TEXT)
+        kinds = codes
+    return (*kinds, TEXT)
 
 
 def recognise(texts: Sequence[str]) -> ColumnKind:
-    """The likeliest kind of some texts; see :func:`fitting`. Their order does not matter.
+    """The likeliest kind of texts in any order; see :func:`fitting`.
 
     >>> str(recognise(["1.234,50", "12,00"])), str(recognise(["007", "12"]))
     ('decimal 1.234,56', 'code')
@@ -221,7 +221,7 @@ def recognise(texts: Sequence[str]) -> ColumnKind:
 
 
 def doubts(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
-    """What the values may be as well as the likeliest of the kinds that fit, if that is a guess.
+    """The other kinds that the values may have, if the likeliest one is a guess.
 
     >>> [str(kind) for kind in doubts(fitting(["3/4/1981"]))], doubts(fitting(["13/4/1981"]))
     (['date MM/DD/YYYY'], [])
@@ -232,28 +232,28 @@ def doubts(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
 
 
 def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
-    """The kinds of numbers that all of some texts are of, the likeliest first."""
-    if not texts or not _like_a_number(_without_unit(texts[0])[0]):
+    """The kinds of numbers that fit all texts, the likeliest first."""
+    if not texts or not _is_like_number(_split_unit(texts[0])[0]):
         return []
-    bare, units = zip(*map(_without_unit, texts), strict=True)
+    bare, units = zip(*map(_split_unit, texts), strict=True)
     if len(set(units)) > 1:
         return []
-    found = []
-    plain = _plain_numbers(bare)
+    kinds = []
+    plain = _read_plain_numbers(bare)
     if plain is not None:
         whole = bool(np.all(plain == np.round(plain)))
         name, pattern = ("whole number", WHOLE[0]) if whole else ("decimal", DECIMAL[0])
-        found.append(ColumnKind(name, pattern))
+        kinds.append(ColumnKind(name, pattern))
     for name, patterns in (("whole number", WHOLE[1:]), ("decimal", DECIMAL[1:])):
-        found += [ColumnKind(name, pattern) for pattern in patterns if _all_marked(bare, pattern)]
+        kinds += [ColumnKind(name, pattern) for pattern in patterns if _has_marks(bare, pattern)]
     short = any(len(text.lstrip("+-−")) == 3 and text[-3:].isdigit() for text in bare)
-    if len(found) > 1 and found[1].pattern == "1.234" and short:
-        found[:2] = found[1], found[0]
-    return found
+    if len(kinds) > 1 and kinds[1].pattern == "1.234" and short:
+        kinds[:2] = kinds[1], kinds[0]
+    return kinds
 
 
 def moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
-    """The kinds of dates and times that all of some texts are of, the likeliest first."""
+    """The kinds of dates and times that fit all texts, the likeliest first."""
     kinds = _find_moment_kinds(texts)
     return [] if len(kinds) > 1 and kinds[0].pattern in EIGHT_DIGITS else kinds
 
@@ -282,36 +282,36 @@ def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray 
         kind = next(iter(number_kinds(texts)), TEXT)
     if not kind.is_number or not texts:
         return None
-    bare, units = zip(*map(_without_unit, texts), strict=True)
+    bare, units = zip(*map(_split_unit, texts), strict=True)
     if len(set(units)) > 1:
         return None
     if kind.pattern in _PLAIN:
-        found = _plain_numbers(bare)
+        values = _read_plain_numbers(bare)
     else:
-        read = [_marked_number(text, kind.pattern) for text in bare]
-        found = None if None in read else np.array(read, dtype=np.float64)
-    if found is None or (kind.name == "whole number" and (found != np.round(found)).any()):
+        read = [_read_marked_number(text, kind.pattern) for text in bare]
+        values = None if None in read else np.array(read, dtype=np.float64)
+    if values is None or (kind.name == "whole number" and (values != np.round(values)).any()):
         return None
-    return found
+    return values
 
 
 def read_exact_numbers(
     texts: Sequence[str], kind: ColumnKind | None = None
 ) -> list[Decimal] | None:
-    """The texts as the numbers that are written, without rounding; see :func:`numbers`.
+    """Read the texts as exact numbers, without rounding; see :func:`numbers`.
 
     >>> read_exact_numbers(["0.10", "1e2"]), read_exact_numbers(["1.234,5"])
     ([Decimal('0.10'), Decimal('1E+2')], [Decimal('1234.5')])
     """
     kind = kind or next(iter(number_kinds(texts)), TEXT)
-    rounded = numbers(texts, kind)
-    if rounded is None:
+    sizes = numbers(texts, kind)
+    if sizes is None:
         return None
-    bare = [_without_unit(text)[0] for text in texts]
+    bare = [_split_unit(text)[0] for text in texts]
     if kind.pattern not in _PLAIN:
         bare = [_strip_marks(text, kind.pattern) for text in bare]
-    # What a computer takes for 0 may have millions of digits: 1e-99999999.
-    return [Decimal(text if size else 0) for text, size in zip(bare, rounded.tolist(), strict=True)]
+    # A number that rounds to 0 may have millions of digits: 1e-99999999.
+    return [Decimal(text if size else 0) for text, size in zip(bare, sizes.tolist(), strict=True)]
 
 
 def moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[datetime] | None:
@@ -322,35 +322,35 @@ def moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[dateti
     """
     if kind is None:
         kind = next(iter(moment_kinds(texts)), TEXT)
-    found = [kind.moment(text) for text in texts] if kind.is_moment else []
-    told = [moment for moment in found if moment is not None]
-    return told if told and len(told) == len(texts) else None
+    readings = [kind.moment(text) for text in texts] if kind.is_moment else []
+    values = [moment for moment in readings if moment is not None]
+    return values if values and len(values) == len(texts) else None
 
 
 def sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] | None:
-    """What the texts are ordered by: numbers by size, dates by time; None if they are neither.
+    """The sort keys of the texts: numbers by size, dates by time; None if they are neither.
 
     >>> sizes(["13.01.1981", "02.03.1980"]) == sorted(sizes(["13.01.1981", "02.03.1980"]))[::-1]
     True
     """
-    found = numbers(texts, kind)
-    if found is not None:
-        return found.tolist()
-    told = moments(texts, kind)
+    values = numbers(texts, kind)
+    if values is not None:
+        return values.tolist()
+    times = moments(texts, kind)
     day = timedelta(days=1)
-    return None if told is None else [(moment - datetime.min) / day for moment in told]
+    return None if times is None else [(moment - datetime.min) / day for moment in times]
 
 
 def are_dates(texts: Sequence[str], share: float = 1) -> bool:
-    """Whether such a share of some texts are dates to the day, with a time or without.
+    """Whether at least this share of the texts are dates to the day, with or without a time.
 
     >>> are_dates(["2021-03-04", "4.3.2021 12:30"]), are_dates(["2021-03"]), are_dates([])
     (True, False, False)
     """
     day = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
     most = len(texts) - share * len(texts)
-    others = itertools.islice((1 for text in texts if not day.moment(text)), int(most) + 1)
-    return bool(texts) and sum(others) <= most
+    misfits = itertools.islice((1 for text in texts if not day.moment(text)), int(most) + 1)
+    return bool(texts) and sum(misfits) <= most
 
 
 # --- numbers --------------------------------------------------------------------------------
@@ -360,12 +360,11 @@ _UNIT_BEFORE = re.compile(rf"([+−-]?){_UNIT}{_BLANK}?([+−-]?)(?=\d)")
 _UNIT_AFTER = re.compile(rf"(?<=\d){_BLANK}?{_UNIT}")
 
 
-def _without_unit(text: str) -> tuple[str, str]:
-    """A number without the unit beside it, and the unit."""
+def _split_unit(text: str) -> tuple[str, str]:
     if not text or (
         text[-1].isdigit() and (text[0].isdigit() or (text[0] in "+-" and text[1:2].isdigit()))
     ):
-        return text, ""  # nearly all of them
+        return text, ""  # the usual case
     before = _UNIT_BEFORE.match(text)
     if before:
         return before[1] + before[3] + text[before.end() :], before[2]
@@ -375,8 +374,8 @@ def _without_unit(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
-    """What Python reads as numbers, but for codes with a leading zero or an underscore."""
+def _read_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
+    """Read numbers as Python does, except codes with a leading zero or an underscore."""
     if any(re.match(r"[+-]?0\d", text) or "_" in text for text in texts):
         return None
     try:
@@ -387,48 +386,48 @@ def _plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 @cache
-def _marked(pattern: str) -> tuple[re.Pattern[str], str]:
+def _build_shape(pattern: str) -> tuple[re.Pattern[str], str]:
     group = pattern[1] if pattern[1] in ",. '" else ""
     mark = pattern[-3] if pattern[-3] in ",." else ""
     sign = {"": "", " ": _BLANK, "'": "['’]"}.get(group, re.escape(group))
-    grouped = rf"[1-9]\d{{0,2}}(?:{sign}\d{{3}})+|" if group else ""
+    long = rf"[1-9]\d{{0,2}}(?:{sign}\d{{3}})+|" if group else ""
     bare = r"[1-9]\d{0,3}|0" if group else r"[1-9]\d*|0"
     decimals = rf"(?:{re.escape(mark)}\d+)?" if mark else ""
-    return re.compile(rf"[+−-]?(?:{grouped}{bare}){decimals}"), mark
+    return re.compile(rf"[+−-]?(?:{long}{bare}){decimals}"), mark
 
 
-def _like_a_number(text: str) -> bool:
-    shapes = (_marked(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
-    return _plain_numbers([text]) is not None or any(shape.fullmatch(text) for shape in shapes)
+def _is_like_number(text: str) -> bool:
+    shapes = (_build_shape(pattern)[0] for pattern in (*WHOLE[1:], *DECIMAL[1:]))
+    return _read_plain_numbers([text]) is not None or any(shape.fullmatch(text) for shape in shapes)
 
 
-def _marked_number(text: str, pattern: str) -> float | None:
-    return float(_strip_marks(text, pattern)) if _marked(pattern)[0].fullmatch(text) else None
+def _read_marked_number(text: str, pattern: str) -> float | None:
+    return float(_strip_marks(text, pattern)) if _build_shape(pattern)[0].fullmatch(text) else None
 
 
 def _strip_marks(text: str, pattern: str) -> str:
-    """A number without the marks of a pattern."""
-    mark = _marked(pattern)[1]
+
+    mark = _build_shape(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
     sign = "-" if text[0] in "-−" else ""
     return f"{sign}{re.sub(r'[^0-9]', '', whole)}{decimals and '.'}{decimals}"
 
 
-def _all_marked(texts: Sequence[str], pattern: str) -> bool:
-    """Whether all are written like a pattern, and some have each of its marks."""
-    shape, mark = _marked(pattern)
+def _has_marks(texts: Sequence[str], pattern: str) -> bool:
+    """Whether all are written in a pattern, and each of its marks occurs."""
+    shape, mark = _build_shape(pattern)
     if not all(map(shape.fullmatch, texts)):
         return False
     whole = [text.partition(mark)[0] if mark else text for text in texts]
-    grouped = any(not part.lstrip("+−-").isdigit() for part in whole)
-    return grouped == (pattern[1] in ",. '") and any(mark in text for text in texts)
+    has_groups = any(not part.lstrip("+−-").isdigit() for part in whole)
+    return has_groups == (pattern[1] in ",. '") and any(mark in text for text in texts)
 
 
 _CODE = re.compile(r"\d+|(?=.*\d)(?=.*[^\W\d_])[^\W_]([^\W_]|[._/-])*[+*!†]?")
 
 
 def like_postcodes(texts: Sequence[str]) -> bool:
-    """Whether many whole numbers of one length, from 10000 on, stand for no size.
+    """Whether these are many whole numbers of one length, from 10000 on, that are no sizes.
 
     >>> like_postcodes([str(number) for number in range(47601, 47620)])
     True
@@ -441,6 +440,5 @@ def like_postcodes(texts: Sequence[str]) -> bool:
     )
 
 
-def _short(pattern: str) -> bool:
-    """Whether a pattern has years of two digits."""
-    return any("YY" in one and "YYYY" not in one for one in pattern.split(AND_ALSO))
+def _has_short_year(pattern: str) -> bool:
+    return any("YY" in part and "YYYY" not in part for part in pattern.split(AND_ALSO))

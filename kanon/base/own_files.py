@@ -1,4 +1,4 @@
-"""Where the files lie that come with kanon and stand beside the package in a clone."""
+"""Paths of the files that come with kanon and stand beside the package in a clone."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ _INSTALLED = _PACKAGE / "dashboard"  # made of the clone's top level by setup.py
 
 
 def own_file(*names: str) -> Path:
-    """A file or folder that comes with kanon, in a clone and where kanon is installed.
+    """A file or folder that comes with kanon, in a clone or an installation.
 
     >>> own_file("sample_data", "hospital.csv").is_file(), own_file("app.py").is_file()
     (True, True)

@@ -1,4 +1,4 @@
-"""Several pieces of work over the cores, with one progress."""
+"""Run several tasks on all cores, with one progress."""
 
 import os
 import threading
@@ -9,14 +9,14 @@ from typing import TypeVar
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress
 
-Found = TypeVar("Found")
+Result = TypeVar("Found")
 
 _here = threading.local()
-"""Whether this thread is one of several already: what it starts then goes one after the other."""
+"""Whether this thread is already one of several; its own tasks then run one after another."""
 
 
 class _Stopped(Exception):
-    """Another piece of work has failed."""
+    """Another task has failed."""
 
 
 def cores() -> int:
@@ -27,56 +27,58 @@ def cores() -> int:
 
 
 def side_by_side(
-    works: Sequence[Callable[[Progress], Found]],
+    tasks: Sequence[Callable[[Progress], Result]],
     progress: Progress,
-    what: str,
+    noun: str,
     workers: int | None = None,
     weights: Sequence[float] | None = None,
-) -> list[Found]:
-    """Do several pieces of work at once, as many as there are cores.
+) -> list[Result]:
+    """Run several tasks at once, as many as there are cores.
 
-    >>> squares = [lambda told, n=n: n * n for n in range(4)]
+    >>> squares = [lambda progress, n=n: n * n for n in range(4)]
     >>> side_by_side(squares, lambda part, text: None, "square", workers=2)
     [0, 1, 4, 9]
     """
-    if not works:
+    if not tasks:
         return []
-    heavy = [1.0] * len(works) if weights is None else [float(weight) for weight in weights]
-    whole = sum(heavy) or 1.0
-    done = [0.0] * len(works)
-    lock, stopped = threading.Lock(), threading.Event()
+    shares = [1.0] * len(tasks) if weights is None else [float(weight) for weight in weights]
+    whole = sum(shares) or 1.0
+    progress_by_task = [0.0] * len(tasks)
+    lock, stop = threading.Lock(), threading.Event()
 
-    def one(place: int) -> Found:
-        def told(fraction: float, _: str = "") -> None:
-            if stopped.is_set():
+    def run_task(place: int) -> Result:
+        def report(fraction: float, _: str = "") -> None:
+            if stop.is_set():
                 raise _Stopped
             with lock:
-                done[place] = max(done[place], fraction)
-                ready = sum(part >= 1 for part in done)
-                text = f"{ready} of {counted(len(works), what)} done"
-                share = sum(part * weight for part, weight in zip(done, heavy, strict=True))
+                progress_by_task[place] = max(progress_by_task[place], fraction)
+                ready = sum(part >= 1 for part in progress_by_task)
+                text = f"{ready} of {counted(len(tasks), noun)} done"
+                share = sum(
+                    part * weight for part, weight in zip(progress_by_task, shares, strict=True)
+                )
                 progress(min(1.0, share / whole), text)
 
         _here.among_others = True
         try:
-            told(0.0)
-            found = works[place](told)
-            told(1.0)
-            return found
+            report(0.0)
+            result = tasks[place](report)
+            report(1.0)
+            return result
         except BaseException:
-            stopped.set()
+            stop.set()
             raise
 
     at_once = 1 if getattr(_here, "among_others", False) else workers or cores()
-    first = sorted(range(len(works)), key=lambda place: -heavy[place])
-    with ThreadPoolExecutor(min(at_once, len(works))) as pool:
-        running = {place: pool.submit(one, place) for place in first}
+    first = sorted(range(len(tasks)), key=lambda place: -shares[place])
+    with ThreadPoolExecutor(min(at_once, len(tasks))) as pool:
+        running = {place: pool.submit(run_task, place) for place in first}
         try:
-            failures = [running[place].exception() for place in range(len(works))]
+            failures = [running[place].exception() for place in range(len(tasks))]
         except BaseException:  # the user interrupts
-            stopped.set()
+            stop.set()
             raise
     for failure in failures:
         if failure is not None and not isinstance(failure, _Stopped):
             raise failure
-    return [running[place].result() for place in range(len(works))]
+    return [running[place].result() for place in range(len(tasks))]

@@ -1,18 +1,18 @@
-"""How long work tells how far it is."""
+"""How long tasks report their progress."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[float, str], None]
-"""Told how much of the work is done, from 0 to 1, and what is being done."""
+"""Receives the share of the task that is done, from 0 to 1, and what is being done."""
 
 
 def no_progress(fraction: float, text: str) -> None:
-    """Tell nobody."""
+    """Ignore all reports."""
 
 
 def stretch(progress: Progress, start: float, end: float) -> Progress:
-    """Tell of a part of the work as of the stretch from ``start`` to ``end`` of the whole.
+    """Report a part of a task as the stretch from ``start`` to ``end`` of the whole.
 
     >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
     0.6
@@ -20,14 +20,14 @@ def stretch(progress: Progress, start: float, end: float) -> Progress:
     return lambda fraction, text: progress(start + (end - start) * fraction, text)
 
 
-# Who is told that kernels are being compiled, once on a machine. What is compiled does not know who
-# waits for it, and who waits must not load the compiler to ask. Of all threads: a sweep has many.
+# Kernels are compiled once on a machine. The compiling code does not know the waiting code, which
+# must not load the compiler to ask. Shared by all threads, as a sweep has many.
 _listeners: list[Progress] = []
 
 
 @contextmanager
 def preparation_told(listener: Progress) -> Iterator[None]:
-    """Have somebody told, within the block, how far the compiling is.
+    """Report the progress of compilation to a listener within the block.
 
     >>> with preparation_told(lambda fraction, text: print(fraction, text)):
     ...     tell_preparation(0.25, 19)
@@ -41,7 +41,7 @@ def preparation_told(listener: Progress) -> Iterator[None]:
 
 
 def tell_preparation(fraction: float, seconds: float) -> None:
-    """Tell how much is compiled, from 0 to 1, of what takes so many seconds in all."""
+    """Report which share is compiled, from 0 to 1, and how many seconds all of it takes."""
     if not _listeners:
         return
     about = max(1, round(seconds)) if seconds < 8 else 5 * round(seconds / 5)

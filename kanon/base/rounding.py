@@ -1,26 +1,26 @@
-"""Rounding of many numbers at once, for people: what is not certain never reads as certain."""
+"""Rounding of many numbers for people: never makes an uncertain value look certain."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 
 def round_apart(numbers: ArrayLike, places: int) -> np.ndarray:
-    """Numbers rounded, but not onto a whole number that they are not: the next one instead.
+    """Round numbers, but never to a whole number that they are not: to the next place instead.
 
-    With one place, as percentages have, that is so of 0 and 100 alone.
+    With one place, as percentages have, this concerns 0 and 100 alone.
 
     >>> round_apart([99.97, 12.04, 0.01], 1).tolist()
     [99.9, 12.0, 0.1]
     >>> round_apart([1.0007, 2, 7 - 1e-15], 2).tolist()
     [1.01, 2.0, 7.0]
     """
-    given = np.asarray(numbers, dtype=float)
-    whole, rounded = np.rint(given), np.round(given, places)
+    values = np.asarray(numbers, dtype=float)
+    whole, nearest = np.rint(values), np.round(values, places)
     with np.errstate(invalid="ignore"):  # infinite minus infinite
-        apart = (rounded == whole) & ~np.isclose(given, whole, rtol=1e-12, atol=0)
+        apart = (nearest == whole) & ~np.isclose(values, whole, rtol=1e-12, atol=0)
         apart &= np.isin(whole, (0, 100)) | (places > 1)
-        moved = np.round(whole + np.sign(given - whole) * 10.0**-places, places)
-    return np.where(apart, moved, rounded)
+        nudged = np.round(whole + np.sign(values - whole) * 10.0**-places, places)
+    return np.where(apart, nudged, nearest)
 
 
 def write_decimals(number: float, places: int) -> str:

@@ -1,14 +1,14 @@
-"""Which texts read alike, so that diversity counts them as one (docs/reference/kinds.md)."""
+"""Spellings of one value, which diversity counts once (docs/reference/kinds.md)."""
 
 import re
 import unicodedata
 from collections.abc import Hashable
 from decimal import Decimal
 
-BLANK = ""  # the text, its outer blanks left out, that always counts as a missing cell
+BLANK = ""  # a text of blanks only, always a missing cell
 
 KNOWN_MARKERS = (BLANK, "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
-"""Texts that count as a missing cell unless the settings say otherwise."""
+"""Texts that count as missing cells unless the plan says otherwise."""
 
 LIKELY_MARKERS = frozenset({
     "-", "--", "---", ".", "..", "...", "??", "/", "na", "n/a", "n.a.", "n. a.", "n.d.", "nan",
@@ -18,7 +18,7 @@ LIKELY_MARKERS = frozenset({
     "keine angabe", "keine angaben", "ohne angabe", "fehlt", "fehlend", "inconnu", "inconnue",
     "non renseigné", "non précisé", "sans réponse", "manquant", "manquante",
 })  # fmt: skip
-"""Texts, in lower case, that look like a marker and are counted, so that a person can say."""
+"""Texts, in lower case, that may mark missing cells: they are counted, and people decide."""
 
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－", "-"))
@@ -32,7 +32,7 @@ _CODE = re.compile(r"(?=\D*\d)([^\W_]|[./_-])*[+*!†]?")
 
 
 def fold_spelling(text: str) -> Hashable:
-    """What diversity counts a cell as: texts that read alike have one result, missing cells "".
+    """Map a cell to what diversity counts: spellings of one value to one result, missing to "".
 
     >>> len({fold_spelling(text) for text in ("I21.0", "I210", "i-21 0")})
     1
@@ -43,7 +43,7 @@ def fold_spelling(text: str) -> Hashable:
     """
     if text.isascii() and text.isdecimal():
         return "", Decimal(text), False, ""
-    plain = _without_form(text)
+    plain = _strip_form(text)
     if not plain or plain in _MISSING:
         return BLANK
     if number := _read_number(plain):
@@ -58,8 +58,8 @@ def fold_spelling(text: str) -> Hashable:
     return plain
 
 
-def _without_form(text: str) -> str:
-    """A text without what makes no other word: case, white space, Unicode form."""
+def _strip_form(text: str) -> str:
+    """Strip what makes no other word: case, white space, Unicode form."""
     if text.isascii() and text.isprintable():
         text = text.lower().replace(" ", "")
     else:
@@ -69,14 +69,14 @@ def _without_form(text: str) -> str:
             same = sum(map(str.isdecimal, wide)) == sum(map(str.isdecimal, text))
             text = wide if same else unicodedata.normalize("NFC", text)  # 10² is not 102
             text = text.casefold().translate(_DASHES)
-    return text.removeprefix("'") or text  # it stands before what may be taken for a formula
+    return text.removeprefix("'") or text  # it neutralises formulas
 
 
-_MISSING = frozenset(map(_without_form, (*KNOWN_MARKERS, *LIKELY_MARKERS)))
+_MISSING = frozenset(map(_strip_form, (*KNOWN_MARKERS, *LIKELY_MARKERS)))
 
 
 def _read_number(text: str) -> Hashable | None:
-    """The value of a number with what stands beside it; None if it is none."""
+    """Read a number with its unit; None if it is none."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -85,7 +85,7 @@ def _read_number(text: str) -> Hashable | None:
         digits = re.sub(r"[.,'’]", "", groups[1] or groups[3]) + (groups[2] or groups[4] or "")
     try:
         value = Decimal(sign + digits.replace(",", ".") + exponent)
-    except ArithmeticError:  # an exponent beyond all bounds, or marks that are of no number
+    except ArithmeticError:  # an exponent out of range, or misplaced marks
         return None
     # No column of numbers has both 1,5 and 1.5.
     return before, value, "," in digits and value != value.to_integral_value(), after

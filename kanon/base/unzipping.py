@@ -1,4 +1,4 @@
-"""The members of a zip, counted while they are unpacked: what a zip says of itself may be a lie.
+"""Unpack a zip and count its bytes meanwhile, as the sizes that a zip states may be false.
 
 >>> out = io.BytesIO()
 >>> with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -32,24 +32,24 @@ class TooLarge(Exception):
 
 
 class TooMany(Exception):
-    """There are more members than are allowed; how many is its argument."""
+    """There are more members than are allowed; its argument is their number."""
 
 
 class Unreadable(Exception):
-    """It is damaged, locked, no zip, or packed in another way than Deflate."""
+    """It is damaged, encrypted, no zip, or compressed otherwise than by Deflate."""
 
 
 def unzipped(
     data: bytes,
     most_bytes: int,
     most_members: int,
-    wanted: Callable[[str], bool] = lambda name: True,
+    is_wanted: Callable[[str], bool] = lambda name: True,
 ) -> Iterator[tuple[str, bytes]]:
-    """The wanted members of a zip with their contents, never more than are allowed.
+    """Unpack the wanted members of a zip, never more than are allowed.
 
-    A zip that says that it has more is refused before anything is unpacked; one that says that it
-    has less, as soon as that turns out to be false. Only members that are stored or deflated are
-    read: of the other methods Python unpacks all at once what cannot be counted before.
+    A zip that states a larger size is refused before anything is unpacked; one that states a
+    false size, as soon as it exceeds the limit. Only stored and deflated members are read: Python
+    unpacks other methods all at once, so their bytes cannot be counted in time.
     """
     entries = data.count(_ENTRY)
     if entries > 10 * most_members + 10:  # zipfile would make an object of each
@@ -58,18 +58,18 @@ def unzipped(
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if len(archive.infolist()) > most_members:
                 raise TooMany(len(archive.infolist()))
-            members = [member for member in archive.infolist() if wanted(member.filename)]
+            members = [member for member in archive.infolist() if is_wanted(member.filename)]
             if sum(member.file_size for member in members) > most_bytes:
                 raise TooLarge
             for member in members:
-                content = _content(archive, member, most_bytes)
+                content = _read_member(archive, member, most_bytes)
                 most_bytes -= len(content)
                 yield member.filename, content
     except _UNREADABLE:
         raise Unreadable from None
 
 
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Unreadable
     pieces: list[bytes] = []

@@ -1,4 +1,4 @@
-"""How a cell is read as text, so that 39, 39.0 and "39" are one value."""
+"""Cells as text, so that 39, 39.0 and "39" are one value."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import pandas as pd
 from kanon.base.kinds import ColumnKind
 
 MISSING_LABEL = "(missing)"
-"""The label of a missing cell where missing counts as a value of its own."""
+"""The label of missing cells where missing counts as a value."""
 
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """The distinct values of a column: all that hierarchies and suggestions need to see of it.
+    """The distinct values of a column: all that hierarchies and suggestions need of it.
 
     >>> ValueCounts({"F": 2, "M": 1}, missing=1).n_records
     4
     """
 
-    counts: Mapping[str, int]  # the texts with their numbers of records, most frequent first
+    counts: Mapping[str, int]  # texts with their numbers of records, most frequent first
     missing: int = 0  # the number of missing cells
-    # how the texts are read, where somebody said so
+    # how the texts are read, where a user chose it
     chosen: ColumnKind | None = field(default=None, repr=False)
 
     @property
@@ -51,7 +51,7 @@ class DistinctCounts:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """How many values of a column have how many records: all that says how rare they are.
+    """How many values of a column have how many records, which says how rare they are.
 
     >>> surnames = Frequencies.of([1, 1, 1, 4])
     >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
@@ -60,12 +60,12 @@ class Frequencies:
     (3, 7)
     """
 
-    sizes: np.ndarray  # numbers of records that some value has, rising
-    values: np.ndarray  # how many values have each of them
+    sizes: np.ndarray  # the numbers of records that a value has, rising
+    values: np.ndarray  # how many values have each number
 
     @classmethod
     def of(cls, records: Sequence[int] | np.ndarray) -> Frequencies:
-        """From the number of records of each value; values of no record do not count."""
+        """Count from the number of records of each value; values without records do not count."""
         counts = np.asarray(records, dtype=np.int64)
         return cls(*np.unique(counts[counts > 0], return_counts=True))
 
@@ -75,7 +75,7 @@ class Frequencies:
         return DistinctCounts(int(self.values.sum()), int(self.sizes @ self.values))
 
     def rarer_than(self, k: int) -> int:
-        """The number of records whose value fewer than k records share; of 2, the unique ones."""
+        """The number of records whose value fewer than k records share."""
         rare = self.sizes < k
         return int(self.sizes[rare] @ self.values[rare])
 
@@ -84,7 +84,7 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0(0*)")
 
 
 def canonical_text(value: Any) -> str:
-    """The one text of a value.
+    """Return the one text of a value.
 
     >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
     ['39', '39', '39', '39', '007', 'True']
@@ -109,7 +109,7 @@ def canonical_text(value: Any) -> str:
 
 
 def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
-    """A column as codes into its distinct canonical texts.
+    """Encode a column as codes into its distinct canonical texts.
 
     >>> codes, texts = canonical_texts(pd.Series([39, "39.0", None, "x"], dtype=object))
     >>> codes.tolist(), texts
@@ -120,13 +120,13 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
         raw_codes = column.cat.codes.to_numpy().astype(np.int64)
         raw = list(column.cat.categories)
     elif column.dtype == object:
-        # True and 1 are equal to pandas, and two values here: the text decides.
+        # pandas takes True and 1 for equal; their texts differ.
         texts = column.map(canonical_text, na_action="ignore")
-        raw_codes, found = pd.factorize(texts)
-        raw_codes, raw = raw_codes.astype(np.int64), list(found)
+        raw_codes, distinct = pd.factorize(texts)
+        raw_codes, raw = raw_codes.astype(np.int64), list(distinct)
     else:
-        raw_codes, found = pd.factorize(column)  # missing cells get -1
-        raw_codes, raw = raw_codes.astype(np.int64), list(found)
+        raw_codes, distinct = pd.factorize(column)  # missing cells get -1
+        raw_codes, raw = raw_codes.astype(np.int64), list(distinct)
     position: dict[str, int] = {}
     lookup = np.empty(len(raw) + 1, dtype=np.int64)
     lookup[-1] = -1

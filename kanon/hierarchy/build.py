@@ -21,7 +21,7 @@ DATE_LEVELS = ("hour", "part of day", "day", "month", "quarter", "year", "decade
 """The levels that :func:`dates` knows, from fine to coarse."""
 
 _FIRST_LEVEL = {"time": 0, "day": 2, "month": 3, "quarter": 4, "year": 5}
-"""The finest level that a text says, by what it says at the finest."""
+"""The place of the finest level by the resolution of the texts."""
 
 _NO_VALUES = "The column has no values to build a hierarchy from."
 
@@ -32,7 +32,7 @@ def suppression(values: Sequence[str]) -> Hierarchy:
     >>> suppression(["F", "M"]).labels
     ('F', 'M', '*')
     """
-    return tree_of_paths([[value] for value in _distinct(values)])
+    return tree_of_paths([[value] for value in _list_distinct(values)])
 
 
 def intervals(
@@ -45,7 +45,15 @@ def intervals(
 ) -> Hierarchy:
     """Numbers in nested intervals, aligned at ``origin``.
 
-    Values, widths and bounds are reckoned with as the decimals that are written, without rounding.
+    Values, widths and bounds are taken as the decimals that are written, without rounding.
+
+    >>> tree = intervals(["17", "18", "23"], widths=[5, 10])
+    >>> tree.labels
+    ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
+    >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
+    ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
+    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
+    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
 
     Parameters
     ----------
@@ -59,27 +67,17 @@ def intervals(
         Numbers below ``lowest`` share one group, numbers above ``highest`` another; the intervals
         beside them end there.
     kind
-        How the numbers are written; by default as :mod:`kanon.base.kinds` finds it.
+        How the numbers are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
     HierarchyError
         A value is not a number, or the widths do not nest.
-
-    Examples
-    --------
-    >>> tree = intervals(["17", "18", "23"], widths=[5, 10])
-    >>> tree.labels
-    ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
-    >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
-    ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
-    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
-    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
     """
     check_number("levels", len(widths) + 2)
-    texts = _distinct(values)
-    parsed = list(map(Fraction, parsed_numbers(texts, kind)))
-    return tree_of_paths(interval_paths(texts, parsed, widths, origin, (lowest, highest)))
+    texts = _list_distinct(values)
+    numbers = list(map(Fraction, parsed_numbers(texts, kind)))
+    return tree_of_paths(interval_paths(texts, numbers, widths, origin, (lowest, highest)))
 
 
 def ages(
@@ -90,60 +88,61 @@ def ages(
     highest: float | None = None,
     kind: ColumnKind | None = None,
 ) -> Hierarchy:
-    """Dates of birth as ages at a day, in whole years, in nested intervals.
+    """Dates of birth as ages on a day, in whole years, in nested intervals.
+
+    >>> ages(["04.03.1981", "26.11.1981"], date(2026, 11, 25), [1, 10]).labels
+    ('26.11.1981', '04.03.1981', 'age 44', 'age 45', 'age 40-49', '*')
 
     Parameters
     ----------
     values
         The dates that occur, as text.
     day
-        The day at which the ages are counted. Who is born on 29 February is a year older on
+        The day on which the ages are counted. People born on 29 February turn a year older on
         1 March where there is no such day.
     widths, lowest, highest
         See :func:`intervals`; a width of 1 is the age itself.
     kind
-        How the dates are written; by default as :mod:`kanon.base.kinds` finds it.
+        How the dates are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
     HierarchyError
-        A value is no date, says no day, or is after the day; or the widths do not nest.
-
-    Examples
-    --------
-    >>> ages(["04.03.1981", "26.11.1981"], date(2026, 11, 25), [1, 10]).labels
-    ('26.11.1981', '04.03.1981', 'age 44', 'age 45', 'age 40-49', '*')
+        A value is no date, has no day, or lies after the day; or the widths do not nest.
     """
     check_number("levels", len(widths) + 2)
     if any(not float(width).is_integer() for width in widths):
-        raise HierarchyError("Ages are whole years, so the widths of their intervals are too.")
-    texts = _distinct(values)
-    moment_of, known = _parsed_dates(texts, kind)
-    if known is not None and (known.name == "time" or known.resolution not in ("day", "time")):
-        raise HierarchyError("Ages need dates to the day, and the values do not say the day.")
-    late = [text for text in texts if moment_of[text].date() > day]
+        raise HierarchyError("The widths of age intervals have to be whole years.")
+    texts = _list_distinct(values)
+    moment_by_text, form = _parse_dates(texts, kind)
+    if form is not None and (form.name == "time" or form.resolution not in ("day", "time")):
+        raise HierarchyError("Ages need dates with a day, and the values have none.")
+    late = [text for text in texts if moment_by_text[text].date() > day]
     if late:
         raise HierarchyError(
-            f"Ages are counted at {day.isoformat()}; {_are(late)} later ({{cells}}).", late
+            f"Ages are counted on {day.isoformat()}; {_count(late)} later ({{cells}}).", late
         )
     years = [
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
-        for born in (moment_of[text] for text in texts)
+        for born in (moment_by_text[text] for text in texts)
     ]
     paths = interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
     return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
 
 
 def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
-    """Values in an order of their own, neighbours in groups, neighbouring groups in groups.
+    """Values in a given order: neighbours in groups, neighbouring groups in larger groups.
 
     Groups are named by their first and last value. The last group of a level may be smaller; a
     group of one value adds no level, nor does one that holds them all.
 
+    >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
+    ('low – fair', 'good – high', 'low – high', '*')
+
     Parameters
     ----------
     values
-        The values, in the order that makes neighbours of them.
+        The values, in the order that makes them neighbours.
     sizes
         How many values form a group, how many of these a group of the next level, and so on.
 
@@ -151,15 +150,10 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     ------
     HierarchyError
         A size is not a whole number of at least 2, or two groups would get one name.
-
-    Examples
-    --------
-    >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
-    ('low – fair', 'good – high', 'low – high', '*')
     """
     if not sizes or any(not is_whole(size) or size < 2 for size in sizes):
-        raise HierarchyError("Ordered groups have sizes that are whole numbers of at least 2.")
-    texts = _distinct(values)
+        raise HierarchyError("The sizes of ordered groups have to be whole numbers of at least 2.")
+    texts = _list_distinct(values)
     paths = [[text] for text in texts]
     length = 1
     start_of: dict[str, int] = {}
@@ -176,7 +170,10 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
 
 
 def mask_steps(longest: int, step: int) -> list[int]:
-    """How many characters :func:`mask` keeps if it masks ``step`` of them at a time.
+    """How many characters :func:`mask` keeps at each level if it masks ``step`` at a time.
+
+    >>> mask_steps(5, 1), mask_steps(8, 3)
+    ([4, 3, 2, 1], [5, 2])
 
     Parameters
     ----------
@@ -189,11 +186,6 @@ def mask_steps(longest: int, step: int) -> list[int]:
     ------
     HierarchyError
         The step is not a whole number of at least 1, or leaves no character.
-
-    Examples
-    --------
-    >>> mask_steps(5, 1), mask_steps(8, 3)
-    ([4, 3, 2, 1], [5, 2])
     """
     if not is_whole(step) or step < 1:
         raise HierarchyError("A step masks a whole number of characters, at least 1.")
@@ -206,10 +198,15 @@ def mask_steps(longest: int, step: int) -> list[int]:
 
 
 def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hierarchy:
-    """Codes whose characters are masked step by step: those that keep the same share a group.
+    """Codes whose characters are masked step by step; codes with the same remainder form a group.
 
     Where all codes have one length, a star stands for each masked character. Otherwise one star
-    stands for whatever is masked, nothing included, as codes of any length may keep the same.
+    stands for all masked characters, or none, as codes of different lengths may share a remainder.
+
+    >>> mask(["4711", "4712"], keep=[3, 1]).labels
+    ('4711', '4712', '471*', '4***', '*')
+    >>> mask(["E11", "E11.9", "E11.72"], keep=[3]).labels
+    ('E11', 'E11.72', 'E11.9', 'E11*', '*')
 
     Parameters
     ----------
@@ -224,13 +221,6 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     ------
     HierarchyError
         ``keep`` does not fall from level to level, or ``side`` is unknown.
-
-    Examples
-    --------
-    >>> mask(["4711", "4712"], keep=[3, 1]).labels
-    ('4711', '4712', '471*', '4***', '*')
-    >>> mask(["E11", "E11.9", "E11.72"], keep=[3]).labels
-    ('E11', 'E11.72', 'E11.9', 'E11*', '*')
     """
     if side not in ("left", "right"):
         raise HierarchyError(f"The side of a mask is 'left' or 'right', not {str(side)[:40]!r}.")
@@ -243,16 +233,16 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     if any(wide <= narrow for wide, narrow in itertools.pairwise(keep)):
         raise HierarchyError("A mask has to keep fewer characters from level to level.")
 
-    texts = sorted(_distinct(values), key=lambda text: text if side == "left" else text[::-1])
+    texts = sorted(_list_distinct(values), key=lambda text: text if side == "left" else text[::-1])
     one_length = len(set(map(len, texts))) == 1
 
-    def masked(text: str, count: int) -> str:
+    def mask_text(text: str, count: int) -> str:
         if len(text) < count or (one_length and len(text) == count):
             return text
         hidden = "*" * (len(text) - int(count)) if one_length else "*"
         return text[: int(count)] + hidden if side == "left" else hidden + text[-int(count) :]
 
-    return tree_of_paths([[text, *(masked(text, count) for count in keep)] for text in texts])
+    return tree_of_paths([[text, *(mask_text(text, count) for count in keep)] for text in texts])
 
 
 def dates(
@@ -260,27 +250,24 @@ def dates(
 ) -> Hierarchy:
     """Dates and times raised to hours, days, months, quarters, years, decades.
 
+    >>> dates(["2021-03-04", "2021-05-01"], ["quarter", "year"]).labels
+    ('2021-03-04', '2021-05-01', '2021-Q1', '2021-Q2', '2021', '*')
+    >>> dates(["04.03.1981", "14.03.1979"], ["year", "decade"]).labels
+    ('14.03.1979', '04.03.1981', '1979', '1970s', '1981', '1980s', '*')
+
     Parameters
     ----------
     values
-        Dates or times, as text, all written alike; or dates of ISO 8601, of which 2021 and 2021-03
-        count as dates too.
+        Dates or times, as text, all written alike; or ISO 8601 dates, 2021 and 2021-03 included.
     levels
         Some of hour, part of day, day, month, quarter, year, decade, from fine to coarse.
     kind
-        How the dates are written; by default as :mod:`kanon.base.kinds` finds it.
+        How the dates are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
     HierarchyError
         A value is not such a date, or a level is unknown, out of order or finer than the dates.
-
-    Examples
-    --------
-    >>> dates(["2021-03-04", "2021-05-01"], ["quarter", "year"]).labels
-    ('2021-03-04', '2021-05-01', '2021-Q1', '2021-Q2', '2021', '*')
-    >>> dates(["04.03.1981", "14.03.1979"], ["year", "decade"]).labels
-    ('14.03.1979', '04.03.1981', '1979', '1970s', '1981', '1980s', '*')
     """
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
@@ -289,26 +276,26 @@ def dates(
         )
     ranks = [DATE_LEVELS.index(level) for level in levels]
     if ranks != sorted(set(ranks)):
-        raise HierarchyError("The levels of dates have to go from fine to coarse, each once.")
-    texts = _distinct(values)
-    moment_of, known = _parsed_dates(texts, kind)
-    allowed = date_levels(known)
-    beyond = [level for level in levels if level not in allowed]
+        raise HierarchyError("List the levels of dates from fine to coarse, each once.")
+    texts = _list_distinct(values)
+    moment_by_text, form = _parse_dates(texts, kind)
+    possible = date_levels(form)
+    beyond = [level for level in levels if level not in possible]
     if beyond:
         raise HierarchyError(
-            f"The values do not say the {beyond[0]}; levels of theirs are {', '.join(allowed)}."
+            f"The values do not have the {beyond[0]}; choose from {', '.join(possible)}."
         )
-    clock = known is not None and known.name == "time"
+    clock = form is not None and form.name == "time"
     return tree_of_paths(
         [
-            [text, *(_period(moment, level, clock) for level in levels)]
-            for moment, text in sorted((moment, text) for text, moment in moment_of.items())
+            [text, *(_name_period(moment, level, clock) for level in levels)]
+            for moment, text in sorted((moment, text) for text, moment in moment_by_text.items())
         ]
     )
 
 
 def date_levels(kind: ColumnKind | None) -> tuple[str, ...]:
-    """The levels of :func:`dates` that values of a kind have; of dates of ISO 8601 without a kind.
+    """The levels of :func:`dates` that values of a kind have; without a kind, of ISO 8601 dates.
 
     >>> date_levels(ColumnKind("date", "MM/YYYY")), date_levels(ColumnKind("time", "HH:MM"))
     (('month', 'quarter', 'year', 'decade'), ('hour', 'part of day'))
@@ -321,29 +308,27 @@ def date_levels(kind: ColumnKind | None) -> tuple[str, ...]:
 
 
 def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
-    """Groups by hand: each level names groups and their members.
+    """Groups that a user makes: each level names groups and their members.
 
-    Members are values or groups of an earlier level. A group that no later level names hangs
+    Members are values or groups of an earlier level. A group that no later level names stands
     under the root; the name ``*`` is the root itself.
+
+    >>> groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]).labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
 
     Raises
     ------
     HierarchyError
-        A member stands in two groups, or the groups are no tree.
-
-    Examples
-    --------
-    >>> groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]).labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+        A member is in two groups, or the groups are no tree.
     """
-    parent_of: dict[str, str] = {}
+    parent_by_member: dict[str, str] = {}
     for level in levels:
         for name, members in level.items():
             group = canonical_text(name)
             for member in map(canonical_text, members):
-                if member in parent_of:
+                if member in parent_by_member:
                     raise HierarchyError(
-                        "The member {cells} stands in two groups; it can be in one.", [member]
+                        "The member {cells} is in two groups; put it in one.", [member]
                     )
                 if member == group:
                     raise HierarchyError(
@@ -351,16 +336,16 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
                         "adding ' (group)' to its name.",
                         [member],
                     )
-                parent_of[member] = group
-    for group in list(dict.fromkeys(parent_of.values())):
+                parent_by_member[member] = group
+    for group in list(dict.fromkeys(parent_by_member.values())):
         if group != ROOT_LABEL:
-            parent_of.setdefault(group, ROOT_LABEL)
-    entries = [(member, group, None) for member, group in parent_of.items()]
+            parent_by_member.setdefault(group, ROOT_LABEL)
+    entries = [(member, group, None) for member, group in parent_by_member.items()]
     return Hierarchy.from_entries([*entries, (ROOT_LABEL, None, None)])
 
 
 def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
-    """The tree of the paths of all values, each from the value to just below the root."""
+    """Build the tree from the paths of all values, each from the value to just below the root."""
     if not lines:
         raise HierarchyError(_NO_VALUES)
     if any(not cells[0] for cells in lines):
@@ -369,8 +354,8 @@ def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
         return tree_from_lines(("", [*cells, ROOT_LABEL]) for cells in lines)
     except HierarchyError as error:
         raise HierarchyError(
-            "A value of the column is called like a group made from other values ({cells}); "
-            "choose other levels, or take the hierarchy from a file.",
+            "A value of the column has the name of a group of other values ({cells}). Choose "
+            "other levels, or load the hierarchy from a file.",
             error.cells[:1],
         ) from None
 
@@ -385,62 +370,62 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
 
 
 def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Decimal]:
-    """Texts as the numbers that are written, or an error that names those that are none."""
-    parsed = read_exact_numbers(texts, kind)
-    if parsed is None:
+    """Read texts as exact numbers, or raise an error that names the others."""
+    numbers = read_exact_numbers(texts, kind)
+    if numbers is None:
         if not texts:
             raise HierarchyError(_NO_VALUES)
-        bad, how = _misfits(texts, kind, ("whole number", "decimal"))
-        raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)
-    return parsed
+        bad, how = _find_misfits(texts, kind, ("whole number", "decimal"))
+        raise HierarchyError(f"Intervals need numbers{how}; {_count(bad)} not ({{cells}}).", bad)
+    return numbers
 
 
-def _misfits(
+def _find_misfits(
     texts: Sequence[str], kind: ColumnKind | None, names: Sequence[str]
 ) -> tuple[list[str], str]:
     if kind is not None and kind.name not in names:
         return list(texts), f" (the column is of the kind {kind})"
-    some = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
+    kinds = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
     bad, best = min(
-        ((one.misfits(texts), one) for one in ([kind] if kind else some)),
-        key=lambda found: len(found[0]),
+        ((candidate.misfits(texts), candidate) for candidate in ([kind] if kind else kinds)),
+        key=lambda choice: len(choice[0]),
     )
     plain = len(bad) == len(texts) or best.pattern in ("1234", "1234.56")
     return bad, "" if plain else f" written {best.pattern}"
 
 
-def _parsed_dates(
+def _parse_dates(
     texts: list[str], kind: ColumnKind | None
 ) -> tuple[dict[str, datetime], ColumnKind | None]:
-    known = kind or next(iter(moment_kinds(texts)), None)
-    moment_of = _read_dates(texts, known)
-    told = {text: moment for text, moment in moment_of.items() if moment is not None}
-    if len(told) == len(texts):
-        return told, known
-    bad, how = _misfits(texts, kind, ("date", "date and time", "time"))
+    form = kind or next(iter(moment_kinds(texts)), None)
+    moment_by_text = _read_dates(texts, form)
+    dates = {text: moment for text, moment in moment_by_text.items() if moment is not None}
+    if len(dates) == len(texts):
+        return dates, form
+    bad, how = _find_misfits(texts, kind, ("date", "date and time", "time"))
     if not bad:
         raise HierarchyError(
-            "The dates may be written DDMMYYYY or MMDDYYYY; say which as the kind of the column "
-            "(on the page Data, or read.kinds in a plan)."
+            "The dates may be written DDMMYYYY or MMDDYYYY. Choose the kind of the column on the "
+            "page Data, or by read.kinds in a plan."
         )
     if kind is None:
-        told_as_iso = [text for text in texts if told.get(text) is None]
-        bad, how = min((bad, how), (told_as_iso, ""), key=lambda found: len(found[0]))
+        no_iso_dates = [text for text in texts if dates.get(text) is None]
+        bad, how = min((bad, how), (no_iso_dates, ""), key=lambda choice: len(choice[0]))
     how = how or " such as 2021-03-04 or 04.03.2021"
     several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
     together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
-    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}){together}.", bad)
+    raise HierarchyError(f"Dates{how} are needed; {_count(bad)} not ({{cells}}){together}.", bad)
 
 
 def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:
-    """The moment of each text, by its kind or ISO 8601; nothing if the kind has no moments."""
+    """Read each text by its kind or ISO 8601; empty if the kind has no dates or times."""
     if kind is None:
-        return {text: _iso(text) for text in texts}
+        return {text: _parse_iso_date(text) for text in texts}
     return {text: kind.moment(text) for text in texts} if kind.is_moment else {}
 
 
 def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
-    """Whether all values are such as :func:`dates` takes.
+    """Whether :func:`dates` takes all values.
 
     >>> are_periods(["2021-03-04", "2021"]), are_periods(["2021-03-04", "spring"])
     (True, False)
@@ -450,19 +435,19 @@ def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
 
 
 def is_whole(number: object) -> bool:
-    """Whether something is a whole number; true and false are none."""
+    """Whether an object is a whole number; true and false are none."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
-def _distinct(values: Sequence[str]) -> list[str]:
+def _list_distinct(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(canonical_text, values)))
 
 
-def _are(values: Sequence[str]) -> str:
+def _count(values: Sequence[str]) -> str:
     return counted(len(values), "distinct value is", "distinct values are")
 
 
-def _iso(text: str) -> datetime | None:
+def _parse_iso_date(text: str) -> datetime | None:
     for candidate in (text, f"{text}-01", f"{text}-01-01"):
         try:
             return datetime.fromisoformat(candidate).replace(tzinfo=None)
@@ -471,10 +456,10 @@ def _iso(text: str) -> datetime | None:
     return None
 
 
-def _period(value: datetime, level: str, clock: bool) -> str:
-    """What a moment is called at a level; of a time alone without the day."""
+def _name_period(value: datetime, level: str, clock: bool) -> str:
+    """Name a moment at a level; a time alone has no day."""
     first = value.hour - value.hour % 6
-    found = {
+    name = {
         "hour": f"{value.hour:02d}:00 to <{value.hour + 1:02d}:00",
         "part of day": f"{first:02d}:00 to <{first + 6:02d}:00",
         "day": f"{value:%Y-%m-%d}",
@@ -483,4 +468,4 @@ def _period(value: datetime, level: str, clock: bool) -> str:
         "year": f"{value.year:04d}",
         "decade": f"{value.year // 10 * 10:04d}s",
     }[level]
-    return f"{value:%Y-%m-%d} {found}" if level in DATE_LEVELS[:2] and not clock else found
+    return f"{value:%Y-%m-%d} {name}" if level in DATE_LEVELS[:2] and not clock else name

@@ -1,4 +1,4 @@
-"""Several hierarchies at once, in memory: files and zips matched to columns, and back."""
+"""Several hierarchies at once, in memory: match files and zips to columns, and write them."""
 
 import io
 import re
@@ -27,10 +27,10 @@ _LONGEST_SAFE = 50
 @dataclass(frozen=True)
 class FileResult:
     file: str  # its name in the upload, or inside the zip
-    column: str | None = None  # the column that it stands for, or None
+    column: str | None = None  # the column that it belongs to, or None
     imported: HierarchyFile | None = None  # the hierarchy with its notes, or None
     problem: str | None = None  # what is wrong, in a sentence, or None
-    exact: bool = False  # whether the column is the one that is named to the letter
+    exact: bool = False  # whether it names the column exactly
 
 
 def read_bundle(
@@ -38,41 +38,41 @@ def read_bundle(
 ) -> tuple[FileResult, ...]:
     """Read hierarchies from CSV, JSON, GraphML and zip files, and match them to columns.
 
-    A file stands for the column that its JSON names, or that its own name ends with: ``age.csv``,
+    A file belongs to the column that its JSON names, or that its own name ends with: ``age.csv``,
     ``hierarchy_age.csv``, ``adult_hierarchy_age.csv``; the longest column that fits wins. If none
-    does, capitals, blanks, underscores and hyphens count as alike. Of a CSV and a JSON for one
-    column in one zip the JSON is taken, because it can hold weights.
+    does, case and the difference of blanks, underscores and hyphens are ignored. Of a CSV and a
+    JSON for one column in one zip, the JSON is taken because it can hold weights.
     """
-    found: list[FileResult] = []
-    left, nodes = bytes_of("hierarchies_megabytes"), 0
+    results: list[FileResult] = []
+    bytes_left, nodes = bytes_of("hierarchies_megabytes"), 0
     for name, content in files:
-        zipped = _ending(name) == "zip"
-        inside = _unzipped(name, content, left) if zipped else [(name, content)]
+        is_zip = _get_ending(name) == "zip"
+        inside = _extract_members(name, content, bytes_left) if is_zip else [(name, content)]
         if isinstance(inside, FileResult):
-            found.append(inside)
+            results.append(inside)
             continue
-        left -= sum(len(data) for _, data in inside)
-        if left < 0:
-            found.append(FileResult(name, problem=_too_large(name)))
+        bytes_left -= sum(len(data) for _, data in inside)
+        if bytes_left < 0:
+            results.append(FileResult(name, problem=_describe_size_limit(name)))
             break
         read = []
         for member, data in inside:
             too_many = nodes >= settings().hierarchy_nodes
-            one = _too_many(member) if too_many else _read_one(member, data, columns)
-            nodes += 0 if one.imported is None else one.imported.hierarchy.n_nodes
-            read.append(one)
-        found += _json_before_csv(read) if zipped else read
-    return tuple(_each_column_once(found))
+            result = _refuse_nodes(member) if too_many else _read_member(member, data, columns)
+            nodes += 0 if result.imported is None else result.imported.hierarchy.n_nodes
+            read.append(result)
+        results += _drop_duplicate_csv(read) if is_zip else read
+    return tuple(_keep_first_per_column(results))
 
 
 def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
-    """A zip with a CSV and a JSON (which has the weights and the column's name) per column."""
+    """Write a zip with a CSV and a JSON (with the weights and the column's name) per column."""
     out = io.BytesIO()
-    taken: set[str] = set()
+    names: set[str] = set()
     with zipfile.ZipFile(out, "w") as archive:
         for column, tree in hierarchies.items():
-            name = safe_name(column, taken)
-            taken.add(name.casefold())
+            name = safe_name(column, names)
+            names.add(name.casefold())
             for ending, text in (("csv", to_csv(tree)), ("json", to_json(tree, column))):
                 member = zipfile.ZipInfo(f"{_PREFIX}{name}.{ending}")  # dated 1980, always
                 member.compress_type = zipfile.ZIP_DEFLATED
@@ -82,149 +82,154 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     return out.getvalue()
 
 
-def safe_name(column: str, taken: Collection[str] = ()) -> str:
-    """A part of a file name that every system allows, and that no other column has taken.
+def safe_name(column: str, used_names: Collection[str] = ()) -> str:
+    """A part of a file name that every system allows and no other column uses.
 
     >>> safe_name("a/b"), safe_name("a:b", {"a_b"})
     ('a_b', 'a_b 2')
     """
-    kept = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
-    base = name = kept[:_LONGEST_SAFE]
+    safe = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
+    base = name = safe[:_LONGEST_SAFE]
     number = 1
-    while name.casefold() in taken:
+    while name.casefold() in used_names:
         number += 1
         name = f"{base} {number}"
     return name
 
 
-def _ending(name: str) -> str:
-    return _base(name).rpartition(".")[2].lower()
+def _get_ending(name: str) -> str:
+    return _get_base_name(name).rpartition(".")[2].lower()
 
 
-def _base(name: str) -> str:
+def _get_base_name(name: str) -> str:
     return re.split(r"[/\\]", name)[-1]
 
 
-def _stem(name: str) -> str:
-    return re.sub(r"-[0-9a-f]{12}( \(\d+\))?$", "", _base(name).rpartition(".")[0])
+def _get_stem(name: str) -> str:
+    return re.sub(r"-[0-9a-f]{12}( \(\d+\))?$", "", _get_base_name(name).rpartition(".")[0])
 
 
 # Reading
 
 
-def _read_one(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
-    ending = _ending(name)
+def _read_member(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
+    ending = _get_ending(name)
     if ending == "zip":
-        problem = f"{quoted(_base(name))} is a zip inside a zip; unpack it first."
+        problem = f"{quoted(_get_base_name(name))} is a zip inside a zip; unpack it first."
         return FileResult(name, problem=problem)
     if ending not in ("csv", "json", "graphml"):
-        return FileResult(name, problem=f"{quoted(_base(name))} is neither CSV, JSON nor GraphML.")
+        return FileResult(
+            name, problem=f"{quoted(_get_base_name(name))} is neither CSV, JSON nor GraphML."
+        )
     try:
-        imported = read_hierarchy(content, name)
+        hierarchy_file = read_hierarchy(content, name)
     except HierarchyError as error:
-        return FileResult(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
-    named = column_of_json(text_of_file(content, name)) if ending == "json" else None
-    column = None if named is None else _column_by_key(named, columns)
+        return FileResult(name, _match_stem(_get_stem(name), columns), problem=error.sentence)
+    name_in_file = column_of_json(text_of_file(content, name)) if ending == "json" else None
+    column = None if name_in_file is None else _match_key(name_in_file, columns)
     if column is not None:
-        return FileResult(name, column, imported, exact=column == named)
-    column = _column_by_stem(_stem(name), columns)
-    exact = column is not None and _says(_stem(name), column, "_")
-    return FileResult(name, column, imported, exact=exact)
+        return FileResult(name, column, hierarchy_file, exact=column == name_in_file)
+    column = _match_stem(_get_stem(name), columns)
+    exact = column is not None and _matches_column(_get_stem(name), column, "_")
+    return FileResult(name, column, hierarchy_file, exact=exact)
 
 
-def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | FileResult:
-    if len(content) > left:
-        return FileResult(name, problem=_too_large(name))
+def _extract_members(
+    name: str, content: bytes, most_bytes: int
+) -> list[tuple[str, bytes]] | FileResult:
+    if len(content) > most_bytes:
+        return FileResult(name, problem=_describe_size_limit(name))
     try:
-        members = list(unzipped(content, left, settings().hierarchies_files, _counts))
+        members = list(unzipped(content, most_bytes, settings().hierarchies_files, _is_own_file))
     except TooLarge:
-        return FileResult(name, problem=_too_large(name))
+        return FileResult(name, problem=_describe_size_limit(name))
     except TooMany as error:
-        has = f"{quoted(_base(name))} has {thin(error.args[0])} members"
-        return FileResult(name, problem=exceeded("hierarchies_files", has))
+        finding = f"{quoted(_get_base_name(name))} has {thin(error.args[0])} members"
+        return FileResult(name, problem=exceeded("hierarchies_files", finding))
     except Unreadable:
         problem = (
-            f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked, no zip, or packed "
-            "in another way than the usual one (Deflate)."
+            f"{quoted(_get_base_name(name))} cannot be unpacked: it is damaged, encrypted, no zip, "
+            "or compressed otherwise than by Deflate. Zip the files again."
         )
         return FileResult(name, problem=problem)
     if not members:
-        problem = f"{quoted(_base(name))} holds no CSV, JSON or GraphML file."
+        problem = f"{quoted(_get_base_name(name))} has no CSV, JSON or GraphML file."
         return FileResult(name, problem=problem)
     return members
 
 
-def _counts(member: str) -> bool:
-    """Whether a member of a zip is a file that somebody put there, and not his computer."""
+def _is_own_file(member: str) -> bool:
+    """Whether a user, not the operating system, put a member into a zip."""
     parts = [part for part in re.split(r"[/\\]", member) if part != "."]
     hidden = any(part == "__MACOSX" or part.startswith(".") for part in parts)
     return bool(parts and parts[-1]) and not hidden
 
 
-def _too_many(name: str) -> FileResult:
-    before = f"{quoted(_base(name))} is not read, load it afterwards: the files before it are large"
-    return FileResult(name, problem=exceeded("hierarchy_nodes", before))
+def _refuse_nodes(name: str) -> FileResult:
+    label = quoted(_get_base_name(name))
+    finding = f"{label} is not read, as the files before it are large (load it separately)"
+    return FileResult(name, problem=exceeded("hierarchy_nodes", finding))
 
 
-def _too_large(name: str) -> str:
-    has = f"With {quoted(_base(name))} the upload has more, unpacked"
-    return exceeded("hierarchies_megabytes", has)
+def _describe_size_limit(name: str) -> str:
+    finding = f"With {quoted(_get_base_name(name))} the upload has more, unpacked"
+    return exceeded("hierarchies_megabytes", finding)
 
 
 # Matching
 
 
-def _column_by_key(named: str, columns: Sequence[str]) -> str | None:
-    if named in columns:
-        return named
-    alike = [column for column in columns if _alike(column) and _alike(column) == _alike(named)]
+def _match_key(key: str, columns: Sequence[str]) -> str | None:
+    if key in columns:
+        return key
+    alike = [column for column in columns if _fold(column) and _fold(column) == _fold(key)]
     return alike[0] if alike else None
 
 
-def _column_by_stem(stem: str, columns: Sequence[str]) -> str | None:
-    """The longest column that a file's name says, to the letter if possible."""
-    exact = [column for column in columns if _says(stem, column, "_")]
+def _match_stem(stem: str, columns: Sequence[str]) -> str | None:
+    """Find the longest column that a file's name ends with, exactly if possible."""
+    exact = [column for column in columns if _matches_column(stem, column, "_")]
     if not exact:
-        named = _alike(stem)
-        exact = [c for c in columns if _alike(c) and _says(named, _alike(c), " ")]
+        folded = _fold(stem)
+        exact = [c for c in columns if _fold(c) and _matches_column(folded, _fold(c), " ")]
     return max(exact, key=len, default=None)
 
 
-def _says(stem: str, column: str, between: str) -> bool:
-    prefixed = f"hierarchy{between}{column}"
-    return stem in (column, prefixed) or stem.endswith(between + prefixed)
+def _matches_column(stem: str, column: str, separator: str) -> bool:
+    with_prefix = f"hierarchy{separator}{column}"
+    return stem in (column, with_prefix) or stem.endswith(separator + with_prefix)
 
 
-def _alike(name: str) -> str:
+def _fold(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name).strip().casefold()
 
 
-def _json_before_csv(found: Sequence[FileResult]) -> list[FileResult]:
-    """Without each CSV whose column, or whose name, a readable JSON of the same zip has too."""
-    better = [one for one in found if one.imported and _ending(one.file) == "json"]
-    columns = {one.column for one in better if one.column is not None}
-    names = {one.file.rpartition(".")[0] for one in better}
+def _drop_duplicate_csv(results: Sequence[FileResult]) -> list[FileResult]:
+    """Drop each CSV whose column or name a readable JSON of the same zip has too."""
+    better = [file for file in results if file.imported and _get_ending(file.file) == "json"]
+    columns = {file.column for file in better if file.column is not None}
+    names = {file.file.rpartition(".")[0] for file in better}
     return [
-        one
-        for one in found
-        if _ending(one.file) != "csv"
-        or (one.column not in columns and one.file.rpartition(".")[0] not in names)
+        file
+        for file in results
+        if _get_ending(file.file) != "csv"
+        or (file.column not in columns and file.file.rpartition(".")[0] not in names)
     ]
 
 
-def _each_column_once(found: Sequence[FileResult]) -> Iterator[FileResult]:
-    """Of files for one column the first stands for it, those that name it to the letter first."""
+def _keep_first_per_column(results: Sequence[FileResult]) -> Iterator[FileResult]:
+    """Keep one file for each column: one that names it exactly, else the first."""
     first: dict[str, FileResult] = {}
-    for one in sorted(found, key=lambda one: not one.exact):
-        if one.imported is not None and one.column is not None:
-            first.setdefault(one.column, one)
-    for one in found:
-        if one.imported is None or one.column is None or first[one.column] is one:
-            yield one
+    for file in sorted(results, key=lambda file: not file.exact):
+        if file.imported is not None and file.column is not None:
+            first.setdefault(file.column, file)
+    for file in results:
+        if file.imported is None or file.column is None or first[file.column] is file:
+            yield file
             continue
         note = (
-            f"It also stands for the column {quoted(one.column)}, which "
-            f"{quoted(_base(first[one.column].file))} is taken for."
+            f"It also fits the column {quoted(file.column)}, but "
+            f"{quoted(_get_base_name(first[file.column].file))} is used for that column."
         )
-        imported = replace(one.imported, notes=(*one.imported.notes, note))
-        yield replace(one, column=None, imported=imported)
+        hierarchy_file = replace(file.imported, notes=(*file.imported.notes, note))
+        yield replace(file, column=None, imported=hierarchy_file)

@@ -1,4 +1,4 @@
-"""Codes in a hierarchy: cut at separators, then to prefixes, then joined by ranges of codes."""
+"""Codes in a hierarchy: cut at separators, then to prefixes, then grouped by ranges of codes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 
 _NUMBER = re.compile(r"(\D*)(\d+)(?:\s*[-–]\s*(\d+)$)?")
-"""What a code begins with: perhaps letters, then a number, perhaps to another one ("10-19")."""
+"""The beginning of a code: optional letters, a number, perhaps up to another ("10-19")."""
 
 _AFTER_ALL = "\U0010ffff"
-"""Sorts after every character of a code: so the end of a range holds what begins with it."""
+"""Sorts after every character of a code, so that a range includes all that begin with its end."""
 
 
 class CodeRange(Strict):
-    """A range of codes, both ends included, and what it is called."""
+    """A range of codes, both ends included, and its name."""
 
     first: str
     last: str
     name: str
 
-    def _inside(self, other: CodeRange) -> bool:
-        return other.first <= self.first and self.last + _AFTER_ALL <= other.last + _AFTER_ALL
+    def _is_inside(self, outer: CodeRange) -> bool:
+        return outer.first <= self.first and self.last + _AFTER_ALL <= outer.last + _AFTER_ALL
 
 
 def codes(
@@ -41,50 +41,50 @@ def codes(
     prefixes: Sequence[int] = (),
     ranges: Iterable[CodeRange] = (),
 ) -> Hierarchy:
-    """Codes under what they begin with, and that under ranges of codes."""
-    given = list(ranges)
-    if not separators.strip() and not prefixes and not given:
+    """Codes under their beginnings, and these under ranges of codes."""
+    spans = list(ranges)
+    if not separators.strip() and not prefixes and not spans:
         raise HierarchyError(
-            "Codes need separators to cut them at, lengths of prefixes, or ranges of codes."
+            "Give separators to cut the codes at, lengths of prefixes, or ranges of codes."
         )
-    _check_prefixes(prefixes, given)
+    _check_prefixes(prefixes, spans)
     texts = sorted(dict.fromkeys(map(canonical_text, values)))
-    parts = {text: _parts(text, separators, prefixes) for text in texts}
+    parts = {text: _split_code(text, separators, prefixes) for text in texts}
     groups = set(itertools.chain.from_iterable(parts.values()))
     shortest = {[text, *parts[text]][-1] for text in texts}
-    above = _ranges_above(shortest, given, separators)
-    if given and not any(above.values()):
-        raise HierarchyError("No value of the column lies in one of the ranges of codes.")
+    above = _find_ranges_above(shortest, spans, separators)
+    if spans and not any(above.values()):
+        raise HierarchyError("No value of the column lies in any of the ranges of codes.")
     paths = []
     for text in texts:
         beginnings = [text, *parts[text]] if text in groups else parts[text]
-        named = [f"{part} (group)" if part in parts else part for part in beginnings]
-        paths.append([text, *named, *above[[text, *parts[text]][-1]]])
+        names = [f"{part} (group)" if part in parts else part for part in beginnings]
+        paths.append([text, *names, *above[[text, *parts[text]][-1]]])
     return tree_of_paths(paths)
 
 
 def parse_ranges(text: str) -> list[CodeRange]:
     """Read lines ``from;to;name``; without a name the range is called "from–to"."""
-    found: list[CodeRange] = []
+    spans: list[CodeRange] = []
     separator = next((sign for sign in ";\t," if sign in text), ";")
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator)
     try:
         for cells in reader:
             row = [cell.strip() for cell in cells]
-            if not any(row) or (not found and [cell.lower() for cell in row[:2]] == ["from", "to"]):
+            if not any(row) or (not spans and [cell.lower() for cell in row[:2]] == ["from", "to"]):
                 continue
-            found.append(_range(row, f"Line {reader.line_num} of the ranges"))
-            check_number("nodes", len(found))
+            spans.append(_parse_range(row, f"Line {reader.line_num} of the ranges"))
+            check_number("nodes", len(spans))
     except csv.Error:
-        raise HierarchyError("The ranges of codes are no lines from;to;name.") from None
-    return found
+        raise HierarchyError("Write each range of codes as a line from;to;name.") from None
+    return spans
 
 
 def ranges_text(ranges: Iterable[CodeRange]) -> str:
-    """The lines that :func:`parse_ranges` reads."""
+    """Write the lines that :func:`parse_ranges` reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(
-        [one.first, one.last, one.name] for one in ranges
+        [span.first, span.last, span.name] for span in ranges
     )
     return out.getvalue().rstrip("\n")
 
@@ -97,21 +97,21 @@ def icd_10_chapters() -> tuple[CodeRange, ...]:
 
 
 def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
-    """What stands directly under the root of :func:`codes` without being a range."""
-    names = {canonical_text(one.name) for one in ranges}
+    """The labels directly under the root of :func:`codes` that are no range."""
+    names = {canonical_text(span.name) for span in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]
 
 
 def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> dict[str, list[str]]:
-    """Per range of :func:`codes`, the values that stand in it and whose number lies outside.
+    """Per range of :func:`codes`, the values in it whose number lies outside.
 
-    Where all its values are equally long, as postcodes are, their beginning alone is meant.
+    Where all its values are equally long, as postcodes are, only their beginnings count.
     """
     beyond = {}
-    for one in ranges:
-        first, last = _NUMBER.fullmatch(one.first.upper()), _NUMBER.fullmatch(one.last.upper())
-        node = tree.node_of.get(canonical_text(one.name))
+    for span in ranges:
+        first, last = (_NUMBER.fullmatch(span.first.upper()), _NUMBER.fullmatch(span.last.upper()))
+        node = tree.node_of.get(canonical_text(span.name))
         if not first or not last or node is None or first[1] != last[1]:
             continue
         leaves = tree.labels[tree.first[node] : tree.last[node]]
@@ -124,13 +124,13 @@ def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> di
             or (match[3] and not match[1] and int(match[3]) > int(last[2]))
         ]
         if values:
-            beyond[one.name] = values
+            beyond[span.name] = values
     return beyond
 
 
-def _range(row: Sequence[str], place: str) -> CodeRange:
+def _parse_range(row: Sequence[str], place: str) -> CodeRange:
     if len(row) not in (2, 3) or not row[0] or not row[1]:
-        raise HierarchyError(f"{place} is not from;to;name, with two codes and a name.")
+        raise HierarchyError(f"{place} has to be from;to;name, with two codes and a name.")
     return CodeRange(first=row[0], last=row[1], name="".join(row[2:]) or f"{row[0]}–{row[1]}")
 
 
@@ -139,68 +139,72 @@ def _check_prefixes(prefixes: Sequence[int], ranges: Sequence[CodeRange]) -> Non
         raise HierarchyError("A prefix has a whole number of characters, at least 1.")
     if any(wide <= narrow for wide, narrow in itertools.pairwise(prefixes)):
         raise HierarchyError("Prefixes have to get shorter from level to level.")
-    longest = max((len(one.first) for one in ranges), default=0)
+    longest = max((len(span.first) for span in ranges), default=0)
     if prefixes and prefixes[-1] < longest:
         raise HierarchyError(
-            f"A prefix of {prefixes[-1]} is too short to lie in a range, as the ends of the ranges "
-            f"have up to {longest} characters; let no prefix be shorter, or leave the ranges out."
+            f"A prefix of {prefixes[-1]} is too short to lie in a range: the ends of the ranges "
+            f"have up to {longest} characters. Use longer prefixes, or remove the ranges."
         )
 
 
-def _parts(text: str, separators: str, prefixes: Sequence[int]) -> list[str]:
-    """What a code begins with, from long to short; the same for all that begin with a part."""
-    found = [text]
+def _split_code(text: str, separators: str, prefixes: Sequence[int]) -> list[str]:
+    """Cut a code to its beginnings, from long to short."""
+    beginnings = [text]
     marks = "".join(separators.split())
     while True:
-        cut = max((found[-1].rfind(mark) for mark in marks), default=-1)
-        part = canonical_text(found[-1][: max(cut, 0)].rstrip(marks or None))
+        cut = max((beginnings[-1].rfind(mark) for mark in marks), default=-1)
+        part = canonical_text(beginnings[-1][: max(cut, 0)].rstrip(marks or None))
         if not part:
             break
-        found.append(part)
-    whole = found[-1]
-    found += [canonical_text(whole[: int(count)]) for count in prefixes if count < len(whole)]
-    return [part for part in dict.fromkeys(found[1:]) if part]
+        beginnings.append(part)
+    whole = beginnings[-1]
+    beginnings += [canonical_text(whole[: int(count)]) for count in prefixes if count < len(whole)]
+    return [part for part in dict.fromkeys(beginnings[1:]) if part]
 
 
-def _ranges_above(
+def _find_ranges_above(
     codes: Iterable[str], ranges: Sequence[CodeRange], separators: str
 ) -> Mapping[str, list[str]]:
     codes = list(codes)
     digits = _find_number_width(codes, ranges)
-    checked = [_checked(one, separators, digits) for one in ranges]
-    for name, following in itertools.pairwise(sorted(one.name for one in checked)):
+    uniform = [_check_range(span, separators, digits) for span in ranges]
+    for name, following in itertools.pairwise(sorted(span.name for span in uniform)):
         if name == following:
             raise HierarchyError("Two ranges of codes are called {cells}; rename one.", [name])
-    widest_first = sorted(checked, key=lambda one: one.last + _AFTER_ALL, reverse=True)
-    waiting = sorted(widest_first, key=lambda one: one.first)[::-1]
-    found: dict[str, list[str]] = {}
-    around: list[CodeRange] = []
-    for own, code in sorted((_pad_number(code.upper(), digits), code) for code in codes):
-        while waiting and waiting[-1].first <= own:
-            _enter(waiting.pop(), around)
-        while around and around[-1].last + _AFTER_ALL < own:
-            around.pop()
-        found[code] = [one.name for one in reversed(around) if len(own) >= len(one.first)]
+    widest_first = sorted(uniform, key=lambda span: span.last + _AFTER_ALL, reverse=True)
+    waiting = sorted(widest_first, key=lambda span: span.first)[::-1]
+    names_by_code: dict[str, list[str]] = {}
+    enclosing: list[CodeRange] = []
+    for padded, code in sorted((_fill_number(code.upper(), digits), code) for code in codes):
+        while waiting and waiting[-1].first <= padded:
+            _add_range(waiting.pop(), enclosing)
+        while enclosing and enclosing[-1].last + _AFTER_ALL < padded:
+            enclosing.pop()
+        names_by_code[code] = [
+            span.name for span in reversed(enclosing) if len(padded) >= len(span.first)
+        ]
     while waiting:
-        _enter(waiting.pop(), around)
-    return found
+        _add_range(waiting.pop(), enclosing)
+    return names_by_code
 
 
-def _enter(one: CodeRange, around: list[CodeRange]) -> None:
-    while around and around[-1].last + _AFTER_ALL < one.first:
-        around.pop()
-    if around and not one._inside(around[-1]):
+def _add_range(span: CodeRange, enclosing: list[CodeRange]) -> None:
+    while enclosing and enclosing[-1].last + _AFTER_ALL < span.first:
+        enclosing.pop()
+    if enclosing and not span._is_inside(enclosing[-1]):
         raise HierarchyError(
-            "Two ranges of codes overlap ({cells}); one has to lie beside or inside the other.",
-            [around[-1].name, one.name],
+            "Two ranges of codes overlap ({cells}). Place one beside or inside the other.",
+            [enclosing[-1].name, span.name],
         )
-    around.append(one)
+    enclosing.append(span)
 
 
 def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int:
-    """The digits of the longest number, if numbers are compared as numbers; else 0."""
+    """Find the digits of the longest number, if codes are compared as numbers; else 0."""
     ends = [
-        (one.first, one.last) for one in ranges if one.first.isdecimal() and one.last.isdecimal()
+        (span.first, span.last)
+        for span in ranges
+        if span.first.isdecimal() and span.last.isdecimal()
     ]
     parts = {match[2] for match in map(_NUMBER.match, codes) if match and not match[1]}
     texts = {*itertools.chain.from_iterable(ends), *parts}
@@ -213,25 +217,25 @@ def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int
     return 0
 
 
-def _pad_number(code: str, digits: int) -> str:
-    """A code with zeros before the number that it begins with, so that texts sort as numbers."""
+def _fill_number(code: str, digits: int) -> str:
+    """Pad the number at the start of a code with zeros, so that texts sort as numbers."""
     return re.sub(r"^\d+", lambda number: number[0].zfill(digits), code)
 
 
-def _checked(one: CodeRange, separators: str, digits: int) -> CodeRange:
-    first = _pad_number(one.first.strip().upper(), digits)
-    last = _pad_number(one.last.strip().upper(), digits)
+def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
+    first = _fill_number(span.first.strip().upper(), digits)
+    last = _fill_number(span.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
-            "A range of codes goes from a code to a later one with as many characters; {cells} "
-            "does not.",
-            [f"{one.first}–{one.last}"],
+            "A range of codes goes from one code to a later one of the same length; {cells} does "
+            "not.",
+            [f"{span.first}–{span.last}"],
         )
     if set(first + last) & set(separators):
         raise HierarchyError(
-            "Ranges of codes are of what stands before the first separator; {cells} has one.",
-            [f"{one.first}–{one.last}"],
+            "The ends of a range of codes have no separator; {cells} has one.",
+            [f"{span.first}–{span.last}"],
         )
-    if not canonical_text(one.name):
+    if not canonical_text(span.name):
         raise HierarchyError("The range of codes {cells} has no name.", [f"{first}–{last}"])
-    return CodeRange(first=first, last=last, name=canonical_text(one.name))
+    return CodeRange(first=first, last=last, name=canonical_text(span.name))

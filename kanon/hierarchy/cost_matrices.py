@@ -1,7 +1,7 @@
-"""Cost matrices for showing: which nodes they hold, their values, and the paths behind a value.
+"""Cost matrices for display: their nodes, their values, and the path behind a value.
 
-A matrix of a large hierarchy can be neither drawn nor read. It then shows groups, and a cell is
-the mean over the pairs of their values; so a reader begins with groups and goes on to a subtree.
+The matrix of a large hierarchy is too large to draw or read. It then shows groups, and a cell is
+the mean over the pairs of their values; readers begin with groups and go on to a subtree.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from kanon.base.formatting import write_number
 from kanon.hierarchy import Hierarchy
 
 LARGEST_MATRIX = 200
-"""The most nodes of a matrix whose rows can still be told apart."""
+"""The most nodes of a matrix whose rows remain distinguishable."""
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class CostMatrix:
-    """A cost matrix as it is shown.
+    """A cost matrix for display.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CostMatrix:
     decimals: int
 
     def written(self, cost: float, percent: bool = False) -> str:
-        """A cost with the decimals of this matrix; a share from 0 to 1 as a number of percent."""
+        """Write a cost with the decimals of this matrix; with ``percent``, a share as percent."""
         if percent:
             return cost_text(100 * cost, max(0, self.decimals - 2))
         return cost_text(cost, self.decimals)
@@ -69,16 +69,6 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
     is possible: then those ``most`` children with the most leaves stay, and
     :attr:`CostMatrix.left_out` tells how many values are missing.
 
-    Parameters
-    ----------
-    focus
-        The node whose subtree is shown. A single child below it is passed through if the subtree
-        is too large: it groups nothing.
-    most
-        The largest number of nodes, at least 2.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"A": ["a", "b", "c"], "B": ["d"]}, {"*": ["A", "B", "e"]}])
     >>> [tree.labels[node] for node in cut(tree, tree.root)]
@@ -89,26 +79,34 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
     ['A', 'B', 'e']
     >>> [tree.labels[node] for node in cut(tree, tree.root, most=2)]
     ['A', 'B']
+
+    Parameters
+    ----------
+    focus
+        The node whose subtree is shown. A single child below it is passed through if the subtree
+        is too large: it groups nothing.
+    most
+        The largest number of nodes, at least 2.
     """
     if most < 2:
         raise ValueError("A matrix needs room for at least 2 nodes.")
-    while len(below := _subtree(tree, focus)) > most and len(tree.children[focus]) == 1:
+    while len(below := _find_subtree(tree, focus)) > most and len(tree.children[focus]) == 1:
         focus = tree.children[focus][0]
     if len(below) <= most:
         return tuple(below.tolist())
-    found: np.ndarray | None = None
+    nodes: np.ndarray | None = None
     for level in range(int(tree.level[focus]) - 1, -1, -1):
-        raised = below[(tree.level[below] <= level) & (tree.level[tree.parent[below]] > level)]
-        if len(raised) > most:
+        level_nodes = below[(tree.level[below] <= level) & (tree.level[tree.parent[below]] > level)]
+        if len(level_nodes) > most:
             break
-        found = raised
-    if found is None:
+        nodes = level_nodes
+    if nodes is None:
         children = np.array(tree.children[focus])
-        found = children[np.argsort(-tree.leaves_covered[children], kind="stable")[:most]]
-    return tuple(found[np.argsort(tree.first[found])].tolist())
+        nodes = children[np.argsort(-tree.leaves_covered[children], kind="stable")[:most]]
+    return tuple(nodes[np.argsort(tree.first[nodes])].tolist())
 
 
-def _subtree(tree: Hierarchy, focus: int) -> np.ndarray:
+def _find_subtree(tree: Hierarchy, focus: int) -> np.ndarray:
     within = (tree.first >= tree.first[focus]) & (tree.last <= tree.last[focus])
     return np.flatnonzero(within[: focus + 1])
 
@@ -118,9 +116,16 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
 
     M(U, V) = mean over leaves u below U and v below V of cost(u, LCA(u, v)). For two groups this
     is the mean cost of raising a value to its group, the sum over x below U of ω(x) · n(x) / n(U),
-    n being how many leaves a node covers, plus D(U) − D(LCA(U, V)), D being the potential. Within
+    n being the number of leaves of a node, plus D(U) − D(LCA(U, V)), D being the potential. Within
     one group, the edge above x counts for the pairs with u below x and v not: the sum over x below
     U of ω(x) · n(x) · (n(U) − n(x)) / n(U)².
+
+    >>> from kanon.hierarchy.build import groups
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
+    >>> depth, = potentials(metric_named("llm"), [tree])
+    >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
+    [[1.0, 4.0], [4.0, 0.0]]
 
     Parameters
     ----------
@@ -143,40 +148,31 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
     Notes
     -----
     The mean of Mauger, Le Mahec, Dequen 2023, Definition 6, over pairs of leaves.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import metric_named, potentials
-    >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])
-    >>> depth, = potentials(metric_named("llm"), [tree])
-    >>> grouped_matrix(tree, depth, [tree.node_of["A"], tree.node_of["c"]]).tolist()
-    [[1.0, 4.0], [4.0, 0.0]]
     """
-    if not _disjoint(tree, nodes):
+    if not _is_disjoint(tree, nodes):
         raise ValueError("The groups of a matrix have to be disjoint.")
     groups = np.asarray(nodes)
-    owner, edges = _edges_within(tree, groups)
+    owner, edges = _find_edges_within(tree, groups)
     weights = potential[edges] - potential[tree.parent[edges]]
     below = tree.leaves_covered[edges] / tree.leaves_covered[owner]  # of the group's leaves
-    raised, within = (
+    to_group, within = (
         np.bincount(owner, weights * share, minlength=tree.n_nodes)[groups]
         for share in (below, below * (1 - below))
     )
     onwards = potential[groups][:, None] - potential[tree.common_ancestors(nodes)]
-    values: np.ndarray = raised[:, None] + onwards
+    values: np.ndarray = to_group[:, None] + onwards
     np.fill_diagonal(values, within)
     return values
 
 
-def _disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
+def _is_disjoint(tree: Hierarchy, nodes: Sequence[int]) -> bool:
     """Whether no node is an ancestor of another, nor listed twice."""
-    shown = np.asarray(nodes)
-    shown = shown[np.argsort(tree.first[shown])]
-    return bool((tree.last[shown][:-1] <= tree.first[shown][1:]).all())
+    ordered = np.asarray(nodes)
+    ordered = ordered[np.argsort(tree.first[ordered])]
+    return bool((tree.last[ordered][:-1] <= tree.first[ordered][1:]).all())
 
 
-def _edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     groups = groups[np.argsort(tree.first[groups])]
     nodes = np.arange(tree.root)
     # The group that a node may be below is the last one that begins before it.
@@ -189,6 +185,13 @@ def _edges_within(tree: Hierarchy, groups: np.ndarray) -> tuple[np.ndarray, np.n
 def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> CostMatrix:
     """The cost matrix of some nodes: of groups if they are disjoint, otherwise node by node.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> from kanon.metrics import metric_named, potentials
+    >>> tree = suppression(["a", "b", "c"])
+    >>> depth, = potentials(metric_named("total"), [tree])
+    >>> matrix_of(tree, depth, cut(tree, tree.root)).values.tolist()[0]
+    [0.0, 1.0, 1.0, 1.0]
+
     Parameters
     ----------
     potential : numpy.ndarray, shape (N,)
@@ -199,49 +202,40 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
     Notes
     -----
     Source: Mauger, Le Mahec, Dequen 2023, Definition 6; see :func:`grouped_matrix` for groups.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.metrics import metric_named, potentials
-    >>> tree = suppression(["a", "b", "c"])
-    >>> depth, = potentials(metric_named("total"), [tree])
-    >>> matrix_of(tree, depth, cut(tree, tree.root)).values.tolist()[0]
-    [0.0, 1.0, 1.0, 1.0]
     """
-    shown = np.asarray(nodes)
+    node_array = np.asarray(nodes)
     edges = potential[: tree.root] - potential[tree.parent[: tree.root]]
-    if _disjoint(tree, nodes):
+    if _is_disjoint(tree, nodes):
         values = grouped_matrix(tree, potential, nodes)
-        grouped = bool((tree.level[shown] > 0).any())
+        has_groups = bool((tree.level[node_array] > 0).any())
     else:
-        values = potential[shown][:, None] - potential[tree.common_ancestors(nodes)]
-        grouped = False
+        values = potential[node_array][:, None] - potential[tree.common_ancestors(nodes)]
+        has_groups = False
     return CostMatrix(
         nodes=tuple(int(node) for node in nodes),
         labels=tuple(tree.labels[node] for node in nodes),
         values=values,
-        grouped=grouped,
-        left_out=_left_out(tree, shown),
+        grouped=has_groups,
+        left_out=_count_left_out(tree, node_array),
         largest=float(potential.max()),
         decimals=decimals_of(values, edges),
     )
 
 
-def _left_out(tree: Hierarchy, nodes: np.ndarray) -> int:
-    """How many leaves below the common ancestor of some nodes are below none of them."""
+def _count_left_out(tree: Hierarchy, nodes: np.ndarray) -> int:
+    """Count the leaves below the common ancestor of some nodes that are below none of them."""
     above = reduce(tree.lca, (int(node) for node in nodes))
-    covered = np.zeros(tree.n_leaves, dtype=bool)
+    is_covered = np.zeros(tree.n_leaves, dtype=bool)
     for node in nodes:
-        covered[tree.first[node] : tree.last[node]] = True
-    return int(tree.leaves_covered[above]) - int(covered.sum())
+        is_covered[tree.first[node] : tree.last[node]] = True
+    return int(tree.leaves_covered[above]) - int(is_covered.sum())
 
 
 def as_share(matrix: CostMatrix) -> CostMatrix:
     """The same matrix as a share of the cost of losing a value completely, 0 to 1.
 
-    So matrices of metrics in different units can be compared. Nothing costs anything if the
-    largest cost is 0.
+    So matrices of metrics in different units can be compared. All shares are 0 if the largest
+    cost is 0.
 
     >>> half = as_share(CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, 6.0, 0))
     >>> half.values.tolist(), half.largest, half.decimals
@@ -251,11 +245,11 @@ def as_share(matrix: CostMatrix) -> CostMatrix:
     return replace(matrix, values=values, largest=1.0, decimals=decimals_of(values))
 
 
-def difference(one: CostMatrix, other: CostMatrix) -> CostMatrix:
+def difference(first: CostMatrix, second: CostMatrix) -> CostMatrix:
     """One matrix minus another of the same nodes: above 0 where the first costs more.
 
-    What differs by a rounding alone does not differ: metrics that are multiples of each other
-    are the same as shares. It is written with as many decimals as show both matrices too.
+    Differences by rounding count as 0: metrics that are multiples of each other have equal
+    shares. The decimals suffice for both matrices too.
 
     Raises
     ------
@@ -266,13 +260,13 @@ def difference(one: CostMatrix, other: CostMatrix) -> CostMatrix:
     >>> difference(one, replace(one, values=one.values / 2)).values.tolist()
     [[1.5]]
     """
-    if one.nodes != other.nodes or one.labels != other.labels:
+    if first.nodes != second.nodes or first.labels != second.labels:
         raise ValueError("Two matrices have to be of the same nodes.")
-    largest = max(one.largest, other.largest)
-    values = one.values - other.values
+    largest = max(first.largest, second.largest)
+    values = first.values - second.values
     values[np.abs(values) <= _ROUNDING * largest] = 0.0
-    decimals = decimals_of(values, one.values, other.values)
-    return replace(one, values=values, largest=largest, decimals=decimals)
+    decimals = decimals_of(values, first.values, second.values)
+    return replace(first, values=values, largest=largest, decimals=decimals)
 
 
 def path_edges(
@@ -314,23 +308,8 @@ def path_text(
     longest: int = 40,
     most: int | None = None,
 ) -> str:
-    """How a cost adds up, in a line: the steps from a node up to one of its ancestors.
+    """How a cost adds up, in one line: the steps from a node up to one of its ancestors.
 
-    Parameters
-    ----------
-    tree, weights, low, high
-        See :func:`path_edges`.
-    start
-        For a group: the mean cost of raising its values to it, where the path begins.
-    decimals
-        With how many decimals the costs are written; as this path alone needs, if not given.
-    longest
-        Longer labels are shortened.
-    most
-        The most steps to write down, at least 2; those before the last one are left out.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.files import parse_nodes
     >>> tree = parse_nodes([
     ...     {"name": "Mammal"}, {"name": "Felid", "parent": "Mammal", "weight": 3},
@@ -341,12 +320,25 @@ def path_text(
     'Mammal: 0'
     >>> path_text(tree, tree.weight, tree.node_of["Felid"], tree.root, start=1.0)
     'values → Felid → Mammal: 1 + 3 = 4'
+
+    Parameters
+    ----------
+    tree, weights, low, high
+        See :func:`path_edges`.
+    start
+        For a group: the mean cost of raising its values to it, where the path begins.
+    decimals
+        With how many decimals the costs are written; by default as this path alone needs.
+    longest
+        Longer labels are shortened.
+    most
+        The most steps to write, at least 2; those before the last one are left out.
     """
     edges = path_edges(tree, weights, low, high)
-    names = [_short(tree.labels[low], longest)]
+    names = [_trim_label(tree.labels[low], longest)]
     costs = [] if start is None else [start]
     names = names if start is None else ["values", *names]
-    names += [_short(tree.labels[above], longest) for _, above, _ in edges]
+    names += [_trim_label(tree.labels[above], longest) for _, above, _ in edges]
     costs += [weight for *_, weight in edges]
     total = sum(costs)
     if decimals is None:
@@ -355,8 +347,8 @@ def path_text(
     if most is not None and len(costs) > most:
         names = [*names[:most], "…", names[-1]]
         terms = [*terms[: most - 1], "…", terms[-1]]
-    said = cost_text(total, decimals)
-    sums = f"{' + '.join(terms)} = {said}" if len(terms) > 1 else said
+    total_text = cost_text(total, decimals)
+    sums = f"{' + '.join(terms)} = {total_text}" if len(terms) > 1 else total_text
     return f"{' → '.join(names)}: {sums}"
 
 
@@ -369,7 +361,7 @@ def cell_text(
     longest: int = 40,
     most: int | None = None,
 ) -> str:
-    """How the cost in a cell adds up; in a matrix of groups, from their mean cost on.
+    """How the cost in a cell adds up; in a matrix of groups, starting from their mean cost.
 
     Parameters
     ----------
@@ -380,11 +372,11 @@ def cell_text(
     longest, most
         See :func:`path_text`.
     """
-    low, other = (matrix.nodes[place] for place in cell)
-    high, cost, start = tree.lca(low, other), float(matrix.values[cell]), None
+    low, column_node = (matrix.nodes[place] for place in cell)
+    high, cost, start = tree.lca(low, column_node), float(matrix.values[cell]), None
     if matrix.grouped and tree.level[low] > 0:
         if high == low:
-            label = _short(tree.labels[low], longest)
+            label = _trim_label(tree.labels[low], longest)
             return f"between two values of {label} = {matrix.written(cost)}"
         start = cost - sum(weight for *_, weight in path_edges(tree, weights, low, high))
         start = start if start > 1e-9 * cost else 0.0  # less is a rounding
@@ -393,16 +385,15 @@ def cell_text(
     )
 
 
-def _short(label: str, longest: int) -> str:
+def _trim_label(label: str, longest: int) -> str:
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
 def decimals_of(*costs: np.ndarray) -> int:
-    """With how many decimals the costs of one picture are written, so that they can be added up.
+    """With how many decimals the costs of one picture are written, so that readers can add them.
 
-    The fewest that show all of them exactly, if three significant digits of the smallest that is
-    not 0 are enough for that, or one more; otherwise those three digits. Never more than six
-    digits of the largest.
+    The fewest that show all costs exactly, if three significant digits of the smallest above 0,
+    or one more, suffice; otherwise those three digits. Never more than six digits of the largest.
 
     >>> decimals_of(np.array([0, 1, 4.0])), decimals_of(np.array([0.625, 25 / 24, 5 / 3]))
     (0, 3)
@@ -411,7 +402,7 @@ def decimals_of(*costs: np.ndarray) -> int:
     >>> decimals_of(np.array([1 / 3, 1234.0]))
     2
     """
-    sizes = np.unique(np.abs(np.concatenate([np.ravel(each) for each in costs])))
+    sizes = np.unique(np.abs(np.concatenate([np.ravel(matrix) for matrix in costs])))
     sizes = sizes[sizes > _ROUNDING * sizes[-1]]
     if not len(sizes):
         return 0
@@ -426,7 +417,7 @@ def decimals_of(*costs: np.ndarray) -> int:
 
 
 def cost_text(cost: float, decimals: int) -> str:
-    """A cost with so many decimals; only what they would show as 0, or a million, has others.
+    """A cost with this many decimals; only tiny costs and those of a million or more differ.
 
     >>> cost_text(25 / 24, 3), cost_text(-0.25, 3), cost_text(0, 3), cost_text(0.00012, 3)
     ('1.042', '−0.250', '0', '0.00012')
@@ -442,7 +433,7 @@ def cost_text(cost: float, decimals: int) -> str:
 
 
 def matrix_table(matrix: CostMatrix) -> pd.DataFrame:
-    """The matrix as a table to save: the rows are the values that are raised.
+    """The matrix as a table to save; each row is a value that is raised.
 
     >>> matrix_table(CostMatrix((0,), ("a",), np.array([[0.0]]), False, 0, 1, 0)).index.name
     'from \\\\ to'

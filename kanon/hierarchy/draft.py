@@ -10,7 +10,7 @@ from kanon.hierarchy.tree import Hierarchy
 
 @dataclass
 class Draft:
-    """A tree that can be changed, by the numbers of the old tree; new nodes come after them."""
+    """A mutable tree with the node numbers of the old tree; new nodes come after them."""
 
     root: int
     labels: list[str]
@@ -26,7 +26,7 @@ class Draft:
         return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
 
     def new(self, label: str, above: int, weight: float | None) -> int:
-        """A node that knows its parent, and that its parent does not know yet."""
+        """Create a node with a parent whose list of children lacks it as yet."""
         self.labels.append(label)
         self.parent.append(above)
         self.children.append([])
@@ -40,15 +40,15 @@ class Draft:
         return node
 
     def take(self, nodes: Iterable[int]) -> set[int]:
-        """Take nodes from their parents, whose numbers are returned."""
-        taken = set(nodes)
-        left = {self.parent[node] for node in taken}
-        for above in left:
-            self.children[above] = [node for node in self.children[above] if node not in taken]
-        return left
+        """Remove nodes from their parents, and return these."""
+        removed = set(nodes)
+        parents = {self.parent[node] for node in removed}
+        for above in parents:
+            self.children[above] = [node for node in self.children[above] if node not in removed]
+        return parents
 
     def hang(self, nodes: Sequence[int], above: int) -> None:
-        """Hang nodes that have no parent under one, after its children."""
+        """Put nodes without a parent under one, after its children."""
         self.children[above].extend(nodes)
         for node in nodes:
             self.parent[node] = above
@@ -69,26 +69,26 @@ class Draft:
             self.weight[node] -= half
 
     def dissolve(self, nodes: Sequence[int]) -> None:
-        chosen = set(nodes)
-        # Downwards: a dissolved group hands on what it got from a dissolved group above it.
-        for node in sorted(chosen, reverse=True):
+        dissolved = set(nodes)
+        # Downwards: a dissolved group passes on what it got from a dissolved group above it.
+        for node in sorted(dissolved, reverse=True):
             for child in self.children[node]:
                 if self.weight is not None:
                     self.weight[child] += self.weight[node]
-        for above in {self.parent[node] for node in chosen} - chosen:
-            self.children[above] = self._without(chosen, self.children[above])
+        for above in {self.parent[node] for node in dissolved} - dissolved:
+            self.children[above] = self._replace_by_children(dissolved, self.children[above])
 
-    def _without(self, chosen: set[int], nodes: Sequence[int]) -> list[int]:
-        """The nodes, each chosen one replaced by its children, however deep that goes."""
-        found: list[int] = []
+    def _replace_by_children(self, dissolved: set[int], nodes: Sequence[int]) -> list[int]:
+        """Replace each dissolved node by its children, at any depth."""
+        remaining: list[int] = []
         stack = list(reversed(nodes))
         while stack:
             node = stack.pop()
-            if node in chosen:
+            if node in dissolved:
                 stack.extend(reversed(self.children[node]))
             else:
-                found.append(node)
-        return found
+                remaining.append(node)
+        return remaining
 
     def build(self) -> Hierarchy:
         entries: list[tuple[str, str | None, float | None]] = [(self.labels[self.root], None, None)]
@@ -96,7 +96,7 @@ class Draft:
         while stack:
             above = stack.pop()
             for node in self.children[above]:
-                drawn = None if self.weight is None else self.weight[node]
-                entries.append((self.labels[node], self.labels[above], drawn))
+                weight = None if self.weight is None else self.weight[node]
+                entries.append((self.labels[node], self.labels[above], weight))
             stack.extend(self.children[above])
         return Hierarchy.from_entries(entries)

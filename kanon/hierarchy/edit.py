@@ -1,10 +1,9 @@
-"""Pure operations on hierarchies: each returns a new tree and leaves its arguments alone.
+"""Pure operations on hierarchies: each returns a new tree and leaves its arguments unchanged.
 
 Nodes are named by their labels. No operation but :func:`add_leaves` and :func:`remove_leaves`
 changes the set of leaves. Where edge weights were drawn, :func:`group` of siblings,
 :func:`insert_group_above` and :func:`ungroup` keep the cost of every path between nodes that
-existed before, so that changing the shape of a tree does not silently change what it says about
-loss.
+existed before, so that reshaping a tree does not silently change its costs.
 """
 
 import itertools
@@ -27,18 +26,16 @@ LONGEST_NAME = 10_000
 
 
 def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hierarchy:
-    """Add one leaf: :func:`add_leaves` of it.
+    """Add one leaf, as :func:`add_leaves` does.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> add_leaf(suppression(["F", "M"]), "X").labels
+    ('F', 'M', 'X', '*')
 
     Raises
     ------
     HierarchyError
         The parent is unknown or a leaf, or the label exists.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaf(suppression(["F", "M"]), "X").labels
-    ('F', 'M', 'X', '*')
     """
     return add_leaves(hierarchy, [label], parent)
 
@@ -47,18 +44,16 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
     """Add leaves under ``parent`` (the root if not given), after its other children.
 
     Where edge weights were drawn, a new edge weighs as much as its heaviest sibling, so that
-    the new leaf is not the cheap way out.
+    the new leaf is not the cheapest to raise.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> add_leaves(suppression(["F", "M"]), ["X", "Y"]).labels
+    ('F', 'M', 'X', 'Y', '*')
 
     Raises
     ------
     HierarchyError
         The parent is unknown or a leaf, or a label is empty or exists.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaves(suppression(["F", "M"]), ["X", "Y"]).labels
-    ('F', 'M', 'X', 'Y', '*')
     """
     above = tree.root if parent is None else tree.node_of.get(canonical_text(parent), -1)
     if above < tree.n_leaves:
@@ -73,95 +68,88 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
 
 
 def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
-    """Take leaves away; a group that is left empty goes too.
+    """Remove leaves, and groups that become empty.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> remove_leaves(groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"]}]), ["Dog"]).labels
+    ('Cat', 'Lion', 'Felid', '*')
 
     Raises
     ------
     HierarchyError
-        A label is no leaf of the tree, or no leaf would stay.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> remove_leaves(groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"]}]), ["Dog"]).labels
-    ('Cat', 'Lion', 'Felid', '*')
+        A label is no leaf of the tree, or no leaf would remain.
     """
-    nodes = _nodes(tree, labels)
+    nodes = _find_nodes(tree, labels)
     inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
     if inner:
         raise HierarchyError("Only leaves can be removed; {cells} is a group.", inner)
     if len(nodes) == tree.n_leaves:
-        raise HierarchyError("A tree needs at least one leaf; these are all that it has.")
+        raise HierarchyError("A tree needs at least one leaf; keep one of these.")
     draft = Draft.of(tree)
     draft.prune(draft.take(nodes))
     return draft.build()
 
 
 def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
-    """Hang nodes, with all that is below them, under another group, after its children.
+    """Move nodes, with all that is below them, under another group, after its children.
 
-    They keep the order in which they stand in the tree, and the weight of their edges. Of
-    selected nodes that lie below other selected ones only the upper ones move. Groups that are
-    left empty vanish.
+    They keep their order in the tree and the weight of their edges. Of selected nodes that lie
+    below other selected ones only the upper ones move. Groups that become empty vanish.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
+    >>> move(zoo, ["Fox"], "Canid").labels
+    ('Cat', 'Dog', 'Fox', 'Felid', 'Canid', '*')
 
     Raises
     ------
     HierarchyError
         A label is unknown or the root; ``parent`` is unknown, a leaf, one of the nodes to move
         or below one of them.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
-    >>> move(zoo, ["Fox"], "Canid").labels
-    ('Cat', 'Dog', 'Fox', 'Felid', 'Canid', '*')
     """
-    nodes = _upper(tree, _not_root(tree, labels, "moved"))
-    (target,) = _nodes(tree, [parent])
+    nodes = _keep_uppermost(tree, _find_non_root(tree, labels, "moved"))
+    (target,) = _find_nodes(tree, [parent])
     if target < tree.n_leaves:
         raise HierarchyError(
-            "Nodes can be moved to a group only; {cells} is a value.", [tree.labels[target]]
+            "Nodes can only be moved to a group; {cells} is a value.", [tree.labels[target]]
         )
     if any(tree.is_ancestor(node, target) for node in nodes):
         raise HierarchyError(
-            "A node cannot be moved below itself; {cells} is one of the nodes to move, or below "
+            "A node cannot be moved below itself: {cells} is one of the nodes to move, or below "
             "one of them.",
             [tree.labels[target]],
         )
     draft = Draft.of(tree)
-    left = draft.take(nodes)
+    old_parents = draft.take(nodes)
     draft.hang(nodes, target)
-    draft.prune(left)
+    draft.prune(old_parents)
     return draft.build()
 
 
 def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     """Put nodes into a new group, under their lowest common parent.
 
-    The group stands where the first of them stood. Nodes that hang elsewhere are moved first
-    (after the branch of the first one, if that hangs deeper); groups that are left empty vanish.
+    The group takes the place of the first of them. Nodes from elsewhere are moved first (after
+    the branch of the first one, if that lies deeper); groups that become empty vanish.
 
     With drawn weights the edges are split: if w is the least weight of the members, the edge
     above the group weighs w/2, and each member's edge w/2 less than before. Paths of siblings
     keep their cost.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> group(suppression(["Cat", "Dog", "Lion"]), ["Cat", "Lion"], "Felid").labels
+    ('Cat', 'Lion', 'Dog', 'Felid', '*')
+
     Raises
     ------
     HierarchyError
         There are no labels, one is unknown or the root, or the name is empty, too long or taken.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> group(suppression(["Cat", "Dog", "Lion"]), ["Cat", "Lion"], "Felid").labels
-    ('Cat', 'Lion', 'Dog', 'Felid', '*')
     """
-    nodes = _upper(tree, _not_root(tree, labels, "put into a group"))
+    nodes = _keep_uppermost(tree, _find_non_root(tree, labels, "put into a group"))
     if not nodes:
         raise HierarchyError("A group needs at least one member.")
-    name = _name(name)
-    above = _common(tree, [int(tree.parent[node]) for node in nodes])
+    name = _check_group_name(name)
+    above = _find_common_ancestor(tree, [int(tree.parent[node]) for node in nodes])
     branch = nodes[0]
     while tree.parent[branch] != above:
         branch = int(tree.parent[branch])
@@ -170,10 +158,10 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     siblings = draft.children[above]
     siblings.pop()
     siblings.insert(siblings.index(branch) + 1, new)
-    left = draft.take(nodes)
+    old_parents = draft.take(nodes)
     draft.hang(nodes, new)
-    draft.prune(left)
-    _refuse_taken(name, tree, draft.gone)
+    draft.prune(old_parents)
+    _refuse_used_name(name, tree, draft.gone)
     draft.split(new)
     return draft.build()
 
@@ -181,42 +169,40 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
 def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     """Put leaves into new groups just above them, each under the parent of its first member.
 
-    The group stands where its first member stood; members from elsewhere come to it. Groups that
-    are left empty vanish. With drawn weights the edges are split as by :func:`group`.
+    The group takes the place of its first member; members from elsewhere move there. Groups that
+    become empty vanish. With drawn weights the edges are split as by :func:`group`.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> join(suppression(["a", "b", "A"]), {"either a": ["a", "A"]}).labels
+    ('a', 'A', 'b', 'either a', '*')
 
     Parameters
     ----------
     groups
-        The members of each group by its name; one that is taken gets a number.
+        The members of each group by its name; a name in use gets a number.
 
     Raises
     ------
     HierarchyError
         A member is no leaf of the tree.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> join(suppression(["a", "b", "A"]), {"either a": ["a", "A"]}).labels
-    ('a', 'A', 'b', 'either a', '*')
     """
     draft = Draft.of(tree)
-    taken, left = set(tree.labels), set[int]()
+    names, old_parents = set(tree.labels), set[int]()
     for name, members in groups.items():
-        nodes = [node for label in members for node in _nodes(tree, [label])]
+        nodes = [node for label in members for node in _find_nodes(tree, [label])]
         inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
         if inner:
             raise HierarchyError("Only values can be joined; {cells} is a group.", inner)
-        name = _free(_name(name), taken)
-        taken.add(name)
+        name = _find_free_name(_check_group_name(name), names)
+        names.add(name)
         above = draft.parent[nodes[0]]
         new = draft.new(name, above, 0.0)
         beside = draft.children[above]
         beside.insert(beside.index(nodes[0]), new)
-        left |= draft.take(nodes)
+        old_parents |= draft.take(nodes)
         draft.hang(nodes, new)
         draft.split(new)
-    draft.prune(left)
+    draft.prune(old_parents)
     return draft.build()
 
 
@@ -224,20 +210,18 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     """Dissolve groups: their children take their place.
 
     With drawn weights the edge of the group is added to the edges of its children, so that every
-    path that stays keeps its cost.
+    remaining path keeps its cost.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> ungroup(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]), ["Felid"]).labels
+    ('Cat', 'Lion', 'Dog', '*')
 
     Raises
     ------
     HierarchyError
         A label is unknown, the root, or a leaf.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import groups
-    >>> ungroup(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]), ["Felid"]).labels
-    ('Cat', 'Lion', 'Dog', '*')
     """
-    nodes = _not_root(tree, labels, "dissolved")
+    nodes = _find_non_root(tree, labels, "dissolved")
     values = [tree.labels[node] for node in nodes if node < tree.n_leaves]
     if values:
         raise HierarchyError("Only groups can be dissolved; {cells} is a value.", values)
@@ -249,26 +233,24 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
     """Give a group, or the root, another name.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> rename(suppression(["F", "M"]), "*", "Any").labels
+    ('F', 'M', 'Any')
+
     Raises
     ------
     HierarchyError
         The label is unknown or a leaf, or the name is empty, too long or taken.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> rename(suppression(["F", "M"]), "*", "Any").labels
-    ('F', 'M', 'Any')
     """
-    (node,) = _nodes(tree, [label])
+    (node,) = _find_nodes(tree, [label])
     if node < tree.n_leaves:
         raise HierarchyError(
-            "{cells} cannot be renamed: a value of the column keeps its name.", [tree.labels[node]]
+            "{cells} cannot be renamed: it is a value of the column.", [tree.labels[node]]
         )
-    name = _name(name)
+    name = _check_group_name(name)
     if name == tree.labels[node]:
         return tree
-    _refuse_taken(name, tree)
+    _refuse_used_name(name, tree)
     draft = Draft.of(tree)
     draft.labels[node] = name
     return draft.build()
@@ -279,24 +261,22 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 
     With drawn weights each edge is split in halves, so that every path keeps its cost.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> insert_group_above(suppression(["F", "M"]), ["F"]).labels
+    ('F', 'M', 'F (group)', '*')
+
     Raises
     ------
     HierarchyError
         A label is unknown or the root.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> insert_group_above(suppression(["F", "M"]), ["F"]).labels
-    ('F', 'M', 'F (group)', '*')
     """
-    nodes = _not_root(tree, labels, "given a parent of its own")
+    nodes = _find_non_root(tree, labels, "given a parent of its own")
     draft = Draft.of(tree)
-    taken = set(tree.labels)
+    names = set(tree.labels)
     new: dict[int, int] = {}
     for node in nodes:
-        name = _free(f"{tree.labels[node]} (group)", taken)
-        taken.add(name)
+        name = _find_free_name(f"{tree.labels[node]} (group)", names)
+        names.add(name)
         new[node] = draft.new(name, draft.parent[node], 0.0)
     for above in {draft.parent[node] for node in nodes}:
         draft.children[above] = [new.get(child, child) for child in draft.children[above]]
@@ -309,6 +289,12 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hierarchy:
     """Sort the children of a group, and of all groups below it.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> sort(suppression(["10-14", "b", "5-9", "A", "21", "3"]), "*").labels
+    ('3', '21', '5-9', '10-14', 'A', 'b', '*')
+    >>> sort(suppression(["x", "y", "z"]), "*", np.array([1, 5, 5, 11])).labels
+    ('y', 'z', 'x', '*')
+
     Parameters
     ----------
     records
@@ -319,19 +305,11 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
     ------
     HierarchyError
         The label is unknown or a leaf, or ``records`` has another shape.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> sort(suppression(["10-14", "b", "5-9", "A", "21", "3"]), "*").labels
-    ('3', '21', '5-9', '10-14', 'A', 'b', '*')
-    >>> sort(suppression(["x", "y", "z"]), "*", np.array([1, 5, 5, 11])).labels
-    ('y', 'z', 'x', '*')
     """
-    (top,) = _nodes(tree, [label])
-    if top < tree.n_leaves:
+    (target,) = _find_nodes(tree, [label])
+    if target < tree.n_leaves:
         raise HierarchyError(
-            "Only the members of a group can be sorted; {cells} is a value.", [tree.labels[top]]
+            "Only the members of a group can be sorted; {cells} is a value.", [tree.labels[target]]
         )
     if records is not None and np.shape(records) != (tree.n_nodes,):
         raise HierarchyError(
@@ -340,15 +318,15 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
     draft = Draft.of(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
     kind = recognise([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
-    known = [kind] if kind.is_number or kind.is_moment else []
+    kinds = [kind] if kind.is_number or kind.is_moment else []
 
-    def by_name(node: int) -> tuple[object, ...]:
-        return natural_order(tree.labels[node], *known)
+    def get_sort_key(node: int) -> tuple[object, ...]:
+        return natural_order(tree.labels[node], *kinds)
 
-    waiting = [top]
+    waiting = [target]
     while waiting:
         below = draft.children[waiting.pop()]
-        below.sort(key=by_name if most is None else most.__getitem__)
+        below.sort(key=get_sort_key if most is None else most.__getitem__)
         waiting.extend(child for child in below if child >= tree.n_leaves)
     return draft.build()
 
@@ -356,132 +334,128 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
 def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
     """Draw the weight of the edge above a node.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = with_weights(suppression(["F", "M"]), np.array([1, 1, 0]))
+    >>> set_weight(tree, "M", 2.5).weight.tolist()
+    [1.0, 2.5, 0.0]
+
     Raises
     ------
     HierarchyError
         The label is unknown or the root, the tree has no weights, or the weight is no number
         from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = with_weights(suppression(["F", "M"]), np.array([1, 1, 0]))
-    >>> set_weight(tree, "M", 2.5).weight.tolist()
-    [1.0, 2.5, 0.0]
     """
-    (node,) = _nodes(tree, [label])
+    (node,) = _find_nodes(tree, [label])
     if node == tree.root:
         raise HierarchyError("The root has no edge above it, so it has no weight.")
     if tree.weight is None:
         raise HierarchyError(
-            "The tree has no weights of its own; give all its edges one before changing one."
+            "The tree has no weights of its own. Give all its edges a weight before changing one."
         )
     number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
     if not number or not 0 <= weight <= LARGEST_WEIGHT:
-        raise HierarchyError(f"{named_weight(weight)} is not allowed; {_ALLOWED}.")
-    drawn = tree.weight.copy()
-    drawn[node] = weight
-    return with_weights(tree, drawn)
+        raise HierarchyError(f"{named_weight(weight)} is not allowed; {_WEIGHT_RULE}.")
+    weight_array = tree.weight.copy()
+    weight_array[node] = weight
+    return with_weights(tree, weight_array)
 
 
 def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     """The same tree with other weights drawn, or with none.
 
+    >>> from kanon.hierarchy.build import suppression
+    >>> with_weights(suppression(["F", "M"]), np.array([1, 2, 3])).weight.tolist()
+    [1.0, 2.0, 0.0]
+
     Parameters
     ----------
     weights
-        Shape (N,): per node of this tree the weight of the edge above it (what it says of the
-        root is ignored); or None for a tree without weights of its own.
+        Shape (N,): per node of this tree the weight of the edge above it (the root's is ignored);
+        or None for a tree without weights of its own.
 
     Raises
     ------
     HierarchyError
         There is not one number from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT` per edge.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.build import suppression
-    >>> with_weights(suppression(["F", "M"]), np.array([1, 2, 3])).weight.tolist()
-    [1.0, 2.0, 0.0]
     """
     if weights is None:
         return replace(tree, weight=None)
     try:
-        drawn = np.array(weights, dtype=np.float64)
+        weight_array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise HierarchyError(f"A weight is not a number; {_ALLOWED}.") from None
-    if drawn.shape != (tree.n_nodes,):
+        raise HierarchyError(f"A weight is not a number; {_WEIGHT_RULE}.") from None
+    if weight_array.shape != (tree.n_nodes,):
         raise HierarchyError(f"The {thin(tree.n_nodes)} nodes of the tree need one weight each.")
-    drawn[tree.root] = 0
-    bad = np.flatnonzero(~((drawn >= 0) & (drawn <= LARGEST_WEIGHT)))
+    weight_array[tree.root] = 0
+    bad = np.flatnonzero(~((weight_array >= 0) & (weight_array <= LARGEST_WEIGHT)))
     if len(bad):
         raise HierarchyError(
-            f"The weight {quoted(drawn[bad[0]])} above {{cells}} is not allowed; {_ALLOWED}.",
+            f"The weight {quoted(weight_array[bad[0]])} above {{cells}} is not allowed; "
+            f"{_WEIGHT_RULE}.",
             [tree.labels[bad[0]]],
         )
     if tree.n_nodes == 1:  # no edge, so nothing was drawn
         return replace(tree, weight=None)
-    drawn.setflags(write=False)
-    return replace(tree, weight=drawn)
+    weight_array.setflags(write=False)
+    return replace(tree, weight=weight_array)
 
 
-_ALLOWED = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
+_WEIGHT_RULE = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
 
 
-def _nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
-    """The numbers of the nodes with these labels, ascending, each once."""
+def _find_nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
+    """Find the numbers of the nodes with these labels, ascending, each once."""
     texts = list(dict.fromkeys(map(canonical_text, labels)))
     unknown = [text for text in texts if text not in tree.node_of]
     if unknown:
-        raise HierarchyError("The tree has no node that is called {cells}.", unknown)
+        raise HierarchyError("The tree has no node with the label {cells}.", unknown)
     return sorted(tree.node_of[text] for text in texts)
 
 
-def _not_root(tree: Hierarchy, labels: Iterable[str], what: str) -> list[int]:
-    nodes = _nodes(tree, labels)
+def _find_non_root(tree: Hierarchy, labels: Iterable[str], action: str) -> list[int]:
+    nodes = _find_nodes(tree, labels)
     if tree.root in nodes:
-        raise HierarchyError(f"The root {{cells}} cannot be {what}.", [tree.labels[tree.root]])
+        raise HierarchyError(f"The root {{cells}} cannot be {action}.", [tree.labels[tree.root]])
     return nodes
 
 
-def _upper(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
-    """Those of the nodes that lie below no other of them, in the order of the tree."""
-    chosen = set(nodes)
+def _keep_uppermost(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
+    """Keep the nodes that lie below none of the others, in the order of the tree."""
+    selected = set(nodes)
     parent = tree.parent.tolist()
-    covered = [False] * tree.n_nodes
+    is_covered = [False] * tree.n_nodes
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers
-        covered[node] = covered[parent[node]] or parent[node] in chosen
-    return sorted((node for node in chosen if not covered[node]), key=tree.first.__getitem__)
+        is_covered[node] = is_covered[parent[node]] or parent[node] in selected
+    return sorted((node for node in selected if not is_covered[node]), key=tree.first.__getitem__)
 
 
-def _common(tree: Hierarchy, nodes: Sequence[int]) -> int:
-    """The lowest node at or above all of the nodes."""
+def _find_common_ancestor(tree: Hierarchy, nodes: Sequence[int]) -> int:
+    """Find the lowest node at or above all of the nodes."""
     covers = (tree.first <= tree.first[nodes].min()) & (tree.last >= tree.last[nodes].max())
     # In a chain of single children, which share a range, the larger number stands above.
     lowest = max(nodes)
     return lowest + int(np.argmax(covers[lowest:]))
 
 
-def _name(name: str) -> str:
+def _check_group_name(name: str) -> str:
     text = canonical_text(name)
     if not text:
         raise HierarchyError("The name of a group cannot be empty.")
     if len(text) > LONGEST_NAME:
         raise HierarchyError(
-            f"The name of a group has at most {thin(LONGEST_NAME)} characters, "
-            f"not {thin(len(text))}."
+            f"The name of a group may have {thin(LONGEST_NAME)} characters, not {thin(len(text))}."
         )
     if any(unicodedata.category(mark) == "Cc" for mark in text):
         raise HierarchyError("The name of a group is one line of text, without control characters.")
     return text
 
 
-def _refuse_taken(name: str, tree: Hierarchy, gone: Iterable[int] = ()) -> None:
-    if name in tree.node_of and tree.node_of[name] not in gone:
-        raise HierarchyError("The name {cells} is taken; every node needs one of its own.", [name])
+def _refuse_used_name(name: str, tree: Hierarchy, removed: Iterable[int] = ()) -> None:
+    if name in tree.node_of and tree.node_of[name] not in removed:
+        raise HierarchyError("The name {cells} is in use; choose another one.", [name])
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """The name, or the first of "name 2", "name 3", … that is not taken."""
-    numbered = (f"{name} {number}" for number in itertools.count(2))
-    return next(text for text in itertools.chain([name], numbered) if text not in taken)
+def _find_free_name(name: str, used_names: set[str]) -> str:
+    """Return the name, or the first of "name 2", "name 3", … that is not in use."""
+    numbered_names = (f"{name} {number}" for number in itertools.count(2))
+    return next(text for text in itertools.chain([name], numbered_names) if text not in used_names)

@@ -19,22 +19,21 @@ from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 
 SEPARATORS = (";", ",", "\t", "|")
-"""What may stand between cells, in the order in which it is looked for."""
+"""The separators of cells, in the order in which they are tried."""
 
 _LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class HierarchyFile:
-    """A hierarchy read from a file, and what its reader should know.
+    """A hierarchy read from a file, and notes for the user.
 
     Attributes
     ----------
     hierarchy
         The tree.
     notes
-        Sentences about what the file says and the tree does not, for example a level that every
-        line skips.
+        Sentences on how the tree differs from the file, for example a level that every line skips.
     """
 
     hierarchy: Hierarchy
@@ -57,12 +56,12 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
         from kanon.hierarchy.graphs import parse_graphml  # networkx is for graphs alone
 
         return HierarchyFile(parse_graphml(text), notes)
-    parsed = parse_csv(text)
-    return HierarchyFile(parsed.hierarchy, (*notes, *parsed.notes))
+    csv_file = parse_csv(text)
+    return HierarchyFile(csv_file.hierarchy, (*notes, *csv_file.notes))
 
 
 def text_of_file(source: Path | bytes, title: str) -> str:
-    """What stands in a hierarchy file: UTF-8, or what its mark or the letters in it tell.
+    """The text of a hierarchy file: UTF-8, or the encoding that its mark or its letters show.
 
     Raises
     ------
@@ -77,15 +76,15 @@ def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
         most = bytes_of("hierarchies_megabytes")
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
         if size > most:
-            what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
-            raise HierarchyError(exceeded("hierarchies_megabytes", what))
+            finding = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
+            raise HierarchyError(exceeded("hierarchies_megabytes", finding))
         return data.decode(find_marked_encoding(data) or "utf-8").removeprefix("\ufeff"), ()
     except UnicodeDecodeError:
-        known = find_marked_encoding(data) or is_binary(data)
-        guess = None if known else guess_text(data)
+        is_certain = find_marked_encoding(data) or is_binary(data)
+        guess = None if is_certain else guess_text(data)
         if guess is None:
             raise HierarchyError(
-                f"The hierarchy file {quoted(title)} is no text in a known encoding; save it as "
+                f"The hierarchy file {quoted(title)} is not text in a known encoding. Save it as "
                 "CSV (UTF-8) or JSON."
             ) from None
         return guess[0], (f"{guess[1].upper()} is a guess: check names with accents.",)
@@ -96,63 +95,61 @@ def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
 def parse_csv(text: str) -> HierarchyFile:
     """Read lines ``leaf;level 1;…;*``.
 
-    The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised when its cells
-    say "leaf" or "level 1". A repeated cell means that the edge skips the level. As ARX writes
-    them, a line without a value (``;*``) is the place of missing cells, and a name may stand at two
-    levels: the upper one is called "name (group)" where it is a value too, else "name (level 2)".
-    Of equal lines one counts. The notes tell of all that.
+    The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised by cells such as
+    "leaf" or "level 1". A repeated cell means that the edge skips the level. As in ARX, a line
+    without a value (``;*``) is the place of missing cells, and a name may occur at two levels:
+    the upper one is called "name (group)" where it is a value too, else "name (level 2)".
+    Equal lines count once. The notes report all of this.
+
+    >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
+    <Hierarchy of 5 nodes, 3 leaves, height 3>
+    >>> parse_csv("a;a;*\\nb;a;*\\nb;a;*").notes
+    ("'a' occurs at two levels; the upper one is called 'a (group)'.", 'Equal lines count once; \
+1 line was left out.')
 
     Raises
     ------
     HierarchyError
         The lines have different lengths, do not describe a tree, or describe one with more nodes
         than the settings allow.
-
-    Examples
-    --------
-    >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
-    <Hierarchy of 5 nodes, 3 leaves, height 3>
-    >>> parse_csv("a;a;*\\nb;a;*\\nb;a;*").notes
-    ("'a' stands at two levels; the upper one is called 'a (group)'.", 'Of equal lines one counts: \
-1 line was left out.')
     """
     if "\0" in text:
-        raise HierarchyError("The hierarchy file is not text; save it as CSV (UTF-8) or JSON.")
+        raise HierarchyError("The hierarchy file is not text. Save it as CSV (UTF-8) or JSON.")
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
-    rows, repeated = _rows(text)
+    rows, n_duplicates = _split_lines(text)
     if _is_header(rows):
         rows = rows[1:]
     check_number("nodes", len(rows) + 1)
-    rows, notes = _with_missing(rows)
+    rows, notes = _place_missing(rows)
     lines = [(f"Line {line}", cells) for line, cells in rows]
     try:
-        hierarchy = tree_from_lines(lines, limited=True)
+        hierarchy = tree_from_lines(lines, limits=True)
     except HierarchyError:
-        qualified = qualify_lines(lines)
-        if qualified is None:
+        renaming = qualify_lines(lines)
+        if renaming is None:
             raise
-        lines, new_names = qualified
-        hierarchy = tree_from_lines(lines, limited=True)
+        lines, new_names = renaming
+        hierarchy = tree_from_lines(lines, limits=True)
         notes.append(_describe_names(new_names))
     width = len(rows[0][1])
-    skipped = [
+    empty_levels = [
         column
         for column in range(1, width)
         if all(cells[column].strip() == cells[column - 1].strip() for _, cells in rows)
     ]
     notes += [
         f"Level {column} repeats level {column - 1} in every line and was left out."
-        for column in skipped
+        for column in empty_levels
     ]
-    if repeated:
-        left_out = counted(repeated, "line was", "lines were")
-        notes.append(f"Of equal lines one counts: {left_out} left out.")
+    if n_duplicates:
+        left_out = counted(n_duplicates, "line was", "lines were")
+        notes.append(f"Equal lines count once; {left_out} left out.")
     return HierarchyFile(hierarchy, tuple(notes))
 
 
-def _with_missing(
+def _place_missing(
     rows: list[tuple[int, list[str]]],
 ) -> tuple[list[tuple[int, list[str]]], list[str]]:
     blank = next((row for row in rows if not row[1][0].strip()), None)
@@ -161,38 +158,38 @@ def _with_missing(
     line, cells = blank
     above = [cell.strip() for cell in cells if cell.strip()]
     note = f"Line {line} has no value: it is the place of missing cells, {quoted(MISSING_LABEL)}."
-    others = [row for row in rows if row is not blank]
-    if set(above) <= {others[0][1][-1].strip()}:
-        return others, [note]
-    filled = [MISSING_LABEL]
+    rest = [row for row in rows if row is not blank]
+    if set(above) <= {rest[0][1][-1].strip()}:
+        return rest, [note]
+    full_cells = [MISSING_LABEL]
     for cell in cells[1:]:
-        filled.append(cell.strip() or filled[-1])
-    return [(line, filled) if row is blank else row for row in rows], [note]
+        full_cells.append(cell.strip() or full_cells[-1])
+    return [(line, full_cells) if row is blank else row for row in rows], [note]
 
 
 def _describe_names(new_names: dict[str, list[str]]) -> str:
     upper = listing(itertools.chain.from_iterable(new_names.values()))
     if len(new_names) == 1:
-        return f"{listing(new_names)} stands at two levels; the upper one is called {upper}."
+        return f"{listing(new_names)} occurs at two levels; the upper one is called {upper}."
     names = counted(len(new_names), "name")
-    return f"{names} stand at several levels; the upper ones are called {upper}."
+    return f"{names} occur at several levels; the upper ones are called {upper}."
 
 
 def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
-    """Write the lines of a tree; everything is kept but edge weights.
+    """Write the lines of a tree: everything but the edge weights.
 
     >>> print(to_csv(parse_csv("f,f,*\\na,A,*").hierarchy), end="")
     f;f;*
     a;A;*
     """
     lines = tree_to_lines(hierarchy)
-    # One cell alone would be no hierarchy file; twice the same label is a tree of one node.
+    # One cell alone is no hierarchy file; the same label twice is a tree of one node.
     lines = lines if hierarchy.height > 1 else [line * 2 for line in lines]
     if _is_header([(1, lines[0])]) or lines[0][0].startswith("\ufeff"):
-        # A value that is called "leaf" would pass for a header, so it gets one above it.
+        # A value named "leaf" would pass for a header, so a real header is written.
         lines.insert(0, ["leaf", *(f"level {level}" for level in range(1, len(lines[0])))])
-    # Unless they are quoted, a bare carriage return would pass for the end of a line, and a
-    # separator that is looked for earlier for the one of the file.
+    # Unquoted, a bare carriage return would pass for a line end, and a separator that is tried
+    # earlier for that of the file.
     risky = ("\r", *SEPARATORS[: SEPARATORS.index(separator)])
     quote_all = any(mark in label for label in hierarchy.labels for mark in risky)
     out = io.StringIO()
@@ -209,8 +206,8 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
 def parse_json(text: str) -> Hierarchy:
     """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
 
-    Other keys beside ``"nodes"`` are left alone; :func:`column_of_json` reads one of them. Graphs
-    of networkx and d3 are read too: see :func:`kanon.hierarchy.graphs.parse_node_link`.
+    Keys beside ``"nodes"`` are ignored; :func:`column_of_json` reads one of them. Graphs of
+    networkx and d3 are read too: see :func:`kanon.hierarchy.graphs.parse_node_link`.
 
     Raises
     ------
@@ -218,7 +215,7 @@ def parse_json(text: str) -> Hierarchy:
         The text is not such an object, does not describe a tree, or describes one with more nodes
         than the settings allow.
     """
-    content = _json(text)
+    content = _parse_json_text(text)
     if _is_node_link(content):
         from kanon.hierarchy.graphs import parse_node_link
 
@@ -231,7 +228,7 @@ def parse_json(text: str) -> Hierarchy:
 
 
 def _is_node_link(content: Any) -> bool:
-    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links`` as once."""
+    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or the older ``links``."""
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         return False
     has_edges = any(isinstance(content.get(key), list) for key in ("edges", "links"))
@@ -241,7 +238,7 @@ def _is_node_link(content: Any) -> bool:
 
 
 def column_of_json(text: str) -> str | None:
-    """The column that a hierarchy in JSON says it is for; None if it says nothing of the kind.
+    """The column that a hierarchy in JSON names as its own, or None.
 
     >>> column_of_json('{"column": "age", "nodes": []}')
     'age'
@@ -249,7 +246,7 @@ def column_of_json(text: str) -> str | None:
     True
     """
     try:
-        content = _json(text)
+        content = _parse_json_text(text)
     except HierarchyError:
         return None
     column = content.get("column") if isinstance(content, dict) else None
@@ -270,7 +267,7 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
         if unknown:
             raise HierarchyError(
                 f"Node {position} has the unknown key {{cells}}; "
-                "allowed are name, parent and weight.",
+                "choose from name, parent and weight.",
                 [unknown[0]],
             )
         name, parent = node["name"], node.get("parent")
@@ -278,7 +275,7 @@ def parse_nodes(nodes: list[Any]) -> Hierarchy:
             parent, str | int | float | None
         ):
             raise HierarchyError(
-                f"Node {position}: its name has to be text, and its parent the name of a node."
+                f"Node {position}: the name has to be text, and the parent the name of a node."
             )
         entries.append((str(name), None if parent is None else str(parent), node.get("weight")))
     tree = Hierarchy.from_entries(entries)
@@ -295,7 +292,7 @@ def to_nodes(hierarchy: Hierarchy) -> list[dict[str, Any]]:
 
 
 def to_json(hierarchy: Hierarchy, column: str | None = None) -> str:
-    """Write a tree with its edge weights, and the column that it is for if that is given.
+    """Write a tree with its edge weights, and with the column that it belongs to, if given.
 
     >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2}])
     >>> parse_json(to_json(tree, "animal")) == tree
@@ -308,43 +305,43 @@ def to_json(hierarchy: Hierarchy, column: str | None = None) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _json(text: str) -> Any:
+def _parse_json_text(text: str) -> Any:
     try:
-        content = json.loads(text, object_pairs_hook=_each_key_once)
+        content = json.loads(text, object_pairs_hook=_refuse_repeated_keys)
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise HierarchyError(
-            "The hierarchy file is not valid text: it has half a character."
+            "The hierarchy file is not valid text: it contains half of a character."
         ) from None
     except (ValueError, RecursionError):
         raise HierarchyError("The hierarchy file is not valid JSON.") from None
     return content
 
 
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
         raise HierarchyError(
-            "The hierarchy file names a key twice in one place; each key stands once."
+            "The hierarchy file names a key twice in one place. Name each key once."
         )
-    return found
+    return content
 
 
-def _rows(text: str) -> tuple[list[tuple[int, list[str]]], int]:
-    """The lines with their numbers, by the separator that fits all; how many stand twice."""
+def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
+    """Split into numbered lines by the separator that fits all; count the duplicate lines."""
     best: list[tuple[int, list[str]]] | None = None
     most = settings().hierarchy_nodes + 2
-    # First with quotes taken strictly: in "a;b","c" a semicolon parts nothing.
+    # First with strict quotes: in "a;b","c" the semicolon is no separator.
     for strict, separator in itertools.product((True, False), SEPARATORS):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
         try:
-            filled = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
+            full = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
             first_of: dict[tuple[str, ...], tuple[int, list[str]]] = {}
             lines = 0
-            for row in filled:
+            for row in full:
                 lines += 1
                 first_of.setdefault(tuple(map(canonical_text, row[1])), row)
-                # A header and one line more than allowed are enough to see that it is too large.
+                # A header and one line more than allowed show that it is too large.
                 if len(first_of) == most:
                     break
             rows = list(first_of.values())
@@ -354,29 +351,30 @@ def _rows(text: str) -> tuple[list[tuple[int, list[str]]], int]:
             raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
         if len(rows[0][1]) > 1:
             width = next((len(cells) for _, cells in rows if cells[0].strip()), 0)
-            rows = [(line, _widen(cells, width)) for line, cells in rows]
+            rows = [(line, _fill_line(cells, width)) for line, cells in rows]
             if all(len(cells) == len(rows[0][1]) for _, cells in rows):
                 return rows, lines - len(rows)
             best = best or rows
     if best is None:
         raise HierarchyError(
-            "The hierarchy file has one column; a line is leaf;level 1;…;* with ; or , between."
+            "The hierarchy file has one column. Write each line as leaf;level 1;…;* with ; or , "
+            "between the cells."
         )
     width = len(best[0][1])
     line, cells = next((line, cells) for line, cells in best if len(cells) != width)
     raise HierarchyError(
-        f"Line {line} has {len(cells)} cells and line {best[0][0]} has {width}; "
-        "repeat a cell to skip a level."
+        f"Line {line} has {len(cells)} cells and line {best[0][0]} has {width}. "
+        "Repeat a cell to skip a level."
     )
 
 
-def _widen(cells: list[str], width: int) -> list[str]:
-    """A line as long as the others, if it has no value: ARX writes ";*" whatever the levels."""
+def _fill_line(cells: list[str], width: int) -> list[str]:
+    """Widen a line without a value to the others' length: ARX writes just ";*"."""
     return ["", *cells[1:], *cells[-1:] * (width - len(cells))] if not cells[0].strip() else cells
 
 
 def _is_header(rows: Sequence[tuple[int, list[str]]]) -> bool:
-    """Whether the first line names columns: it starts with "leaf", or names levels and no root."""
+    """Whether the first line has names: "leaf" in front, or levels and another last cell."""
     cells = [cell.strip() for cell in rows[0][1]]
     if cells[0].lower() in ("leaf", "value", "level 0"):
         return True

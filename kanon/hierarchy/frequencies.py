@@ -1,4 +1,4 @@
-"""Hierarchies built from how often each value occurs."""
+"""Hierarchies built from the frequencies of the values."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,18 @@ from kanon.hierarchy.tree import Hierarchy
 def quantile_intervals(
     counts: Mapping[str, int], parts: Sequence[int], kind: ColumnKind | None = None
 ) -> Hierarchy:
-    """Numbers in nested intervals that hold about as many records each.
+    """Numbers in nested intervals with about the same number of records each.
 
-    The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
-    records as they can: a number with many records is never split, so there may be fewer.
+    The finest level has up to ``parts[0]`` intervals, with bounds as near to the quantiles of the
+    records as possible: a number with many records is never split.
     """
-    merged = _merged(counts)
-    parsed = dict(zip(merged, parsed_numbers(list(merged), kind), strict=True))
-    if not sum(merged.values()):
+    records_by_text = _merge_counts(counts)
+    numbers = dict(zip(records_by_text, parsed_numbers(list(records_by_text), kind), strict=True))
+    if not sum(records_by_text.values()):
         raise HierarchyError("Intervals by records need at least one record.")
     _check_parts(parts)
-    ascending = sorted(merged, key=lambda text: (parsed[text], text))
-    finest = _parts_by_records(ascending, merged, parsed, int(parts[0]))
+    ascending = sorted(records_by_text, key=lambda text: (numbers[text], text))
+    finest = _split_by_records(ascending, records_by_text, numbers, int(parts[0]))
     paths = [[text] for text in ascending]
     for count in parts:
         part_of = [part // (int(parts[0]) // int(count)) for part in finest]
@@ -42,40 +42,40 @@ def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     """Frequent values directly under the root; all rare ones in one group first."""
     if not is_whole(least) or least < 1:
         raise HierarchyError("The least number of records is a whole number of at least 1.")
-    merged = _merged(counts)
-    rare = [text for text, count in merged.items() if count < least]
-    if rare and len(rare) == len(merged):
+    records_by_text = _merge_counts(counts)
+    rare = [text for text, count in records_by_text.items() if count < least]
+    if rare and len(rare) == len(records_by_text):
         raise HierarchyError(
-            f"Every value has fewer than {thin(least)} records, so that all would share one group; "
-            "choose a smaller number."
+            f"Every value has fewer than {thin(least)} records, so all would share one group. "
+            "Choose a smaller number."
         )
     name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
-    frequent = [[text, text] for text, count in merged.items() if count >= least]
+    frequent = [[text, text] for text, count in records_by_text.items() if count >= least]
     return tree_of_paths([*frequent, *([text, name] for text in rare)])
 
 
-def _parts_by_records(
+def _split_by_records(
     ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, Decimal], parts: int
 ) -> list[int]:
-    """For each text the part, out of so many, that the middle of its records falls into."""
+    """Find the part that the middle of the records of each text falls into."""
     records = sum(counts.values())
-    found: list[int] = []
+    part_by_place: list[int] = []
     before = 0
     for _, equal in itertools.groupby(ascending, key=numbers.__getitem__):
         texts = list(equal)
-        own = sum(counts[text] for text in texts)
-        part = parts * (2 * before + own) // (2 * records)
-        found += [min(part, parts - 1)] * len(texts)
-        before += own
-    return found
+        own_records = sum(counts[text] for text in texts)
+        part = parts * (2 * before + own_records) // (2 * records)
+        part_by_place += [min(part, parts - 1)] * len(texts)
+        before += own_records
+    return part_by_place
 
 
-def _merged(counts: Mapping[str, int]) -> dict[str, int]:
-    merged: dict[str, int] = {}
+def _merge_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    records_by_text: dict[str, int] = {}
     for value, count in counts.items():
         text = canonical_text(value)
-        merged[text] = merged.get(text, 0) + int(count)
-    return merged
+        records_by_text[text] = records_by_text.get(text, 0) + int(count)
+    return records_by_text
 
 
 def _check_parts(parts: Sequence[int]) -> None:
@@ -84,6 +84,6 @@ def _check_parts(parts: Sequence[int]) -> None:
     for many, few in itertools.pairwise(parts):
         if few >= many or many % few:
             raise HierarchyError(
-                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
-                "after it; nested intervals need that."
+                f"{thin(many)} parts is not a multiple of the {thin(few)} parts after it; nested "
+                "intervals need that."
             )

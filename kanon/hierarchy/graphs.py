@@ -1,4 +1,4 @@
-"""The two files that other programs draw graphs from: GraphML and node-link JSON."""
+"""Two files from which other programs draw graphs: GraphML and node-link JSON."""
 
 import json
 import re
@@ -15,8 +15,8 @@ from kanon.settings import settings
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_OR_EDGE = re.compile(r"<(?:[^\s<>:]+:)?(?:node|edge)\b")
-_MOST_TAGS = 20  # per node: more than any program writes for a node and the edge above it
-_UNREADABLE = (  # what networkx meets in a file that only looks like a graph
+_MOST_TAGS = 20  # per node: more than any program writes for a node and its edge
+_UNREADABLE = (  # raised by networkx for a file that only looks like a graph
     nx.NetworkXException, SyntaxError, LookupError, TypeError, ValueError, AttributeError,
     RecursionError,
 )  # fmt: skip
@@ -26,34 +26,34 @@ def to_graphml(tree: Hierarchy) -> str:
     """Write a tree as GraphML, with its edge weights."""
     if not fits_graphml(tree):
         raise HierarchyError(
-            "The name {cells} has a control character, which GraphML cannot hold; save JSON.",
+            "The name {cells} has a control character, which GraphML cannot store. Save JSON.",
             [next(label for label in tree.labels if _NO_XML.search(label))],
         )
     return "\n".join(nx.generate_graphml(tree.to_graph())) + "\n"
 
 
 def fits_graphml(tree: Hierarchy) -> bool:
-    """Whether every label can stand in XML, which has no place for control characters."""
+    """Whether XML can store every label; it allows no control characters."""
     return not any(map(_NO_XML.search, tree.labels))
 
 
 def parse_graphml(text: str) -> Hierarchy:
-    """Read GraphML: nodes are called by their data ``label`` if all have one, else by their id."""
-    # A document type may define entities that grow without end, or lie in other files.
+    """Read GraphML; the nodes' names are their data ``label`` if all have one, else their ids."""
+    # A document type may define entities that grow without end, or refer to other files.
     if "<!doctype" in text.lower():
         raise HierarchyError(
-            "The GraphML file has a document type (<!DOCTYPE), which is not read; save it without."
+            "The GraphML file has a document type (<!DOCTYPE). Save it without one."
         )
     check_number("nodes", (sum(1 for _ in _NODE_OR_EDGE.finditer(text)) + 1) // 2)
     if text.count("<") > _MOST_TAGS * (settings().hierarchy_nodes + 1):
-        raise HierarchyError("The GraphML file holds far more than nodes and edges; save those.")
+        raise HierarchyError("The GraphML file has far more than nodes and edges. Save only these.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a hierarchy has no use for, such as ports
+            warnings.simplefilter("ignore")  # about features that hierarchies ignore, such as ports
             graph = nx.parse_graphml(text)
     except _UNREADABLE:
         raise HierarchyError("The hierarchy file is not valid GraphML.") from None
-    return _of_file(graph)
+    return _build_from_graph(graph)
 
 
 def to_node_link(tree: Hierarchy) -> str:
@@ -63,24 +63,24 @@ def to_node_link(tree: Hierarchy) -> str:
 
 
 def parse_node_link(content: dict[str, Any]) -> Hierarchy:
-    """Read node-link JSON: nodes are called by their ``label`` if all have one, or by their id."""
+    """Read node-link JSON; the nodes' names are their ``label`` if all have one, else their ids."""
     edges = "edges" if isinstance(content.get("edges"), list) else "links"  # of older files
     check_number("nodes", max(len(content["nodes"]), len(content[edges])))
     try:
         graph = nx.node_link_graph(content, directed=True, multigraph=False, edges=edges)
     except _UNREADABLE:
         raise HierarchyError(
-            'A graph in JSON has nodes with an "id", and edges with a "source" and a "target".'
+            'A graph in JSON needs nodes with an "id", and edges with a "source" and a "target".'
         ) from None
-    return _of_file(graph)
+    return _build_from_graph(graph)
 
 
-def _of_file(graph: nx.Graph) -> Hierarchy:
+def _build_from_graph(graph: nx.Graph) -> Hierarchy:
     labels = dict(graph.nodes(data="label"))
     if any(label is None for label in labels.values()):
         labels = {node: node for node in graph}
     if any(isinstance(x, bool) or not isinstance(x, str | int | float) for x in labels.values()):
-        raise HierarchyError("The name of a node in a graph has to be text or a number.")
+        raise HierarchyError("The name of a node has to be text or a number.")
     tree = Hierarchy.from_graph(graph, lambda node: canonical_text(labels[node]))
     check_number("levels", tree.height)
     return tree

@@ -1,4 +1,4 @@
-"""The intervals above numbers, from narrow to wide, with their bounds as the decimals written."""
+"""The intervals above numbers, from narrow to wide, with exact decimal bounds."""
 
 import itertools
 import math
@@ -18,47 +18,45 @@ _EXACT = Context(prec=5000)
 
 def interval_paths(
     texts: Sequence[str],
-    parsed: Sequence[Fraction],
+    numbers: Sequence[Fraction],
     widths: Sequence[float],
     origin: float,
     ends: tuple[float | None, float | None],
 ) -> list[list[str]]:
-    """Per text, by size, itself and the intervals above it."""
+    """List each text, by size, with the intervals above it."""
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
     steps, start = _read_widths(widths), _read_decimal(origin)
-    farthest = max(map(abs, parsed), default=Fraction(0))
+    farthest = max(map(abs, numbers), default=Fraction(0))
     if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
-            f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
+            f"The width {widths[-1]:g} is too large for the numbers of the column."
         )
-    if any(abs(value - start) / steps[0] > 10**14 for value in parsed):
-        raise HierarchyError(
-            f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
-        )
+    if any(abs(value - start) / steps[0] > 10**14 for value in numbers):
+        raise HierarchyError(f"The width {widths[0]:g} is too small for the numbers of the column.")
     lowest, highest = (None if bound is None else _read_decimal(bound) for bound in ends)
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
             f"The lowest bound {_write_decimal(lowest)} has to be below the highest bound "
             f"{_write_decimal(highest)}."
         )
-    whole = all(number.denominator == 1 for number in (*parsed, *steps, start))
+    whole = all(number.denominator == 1 for number in (*numbers, *steps, start))
     lines = []
-    for value, text in sorted(zip(parsed, texts, strict=True)):
+    for value, text in sorted(zip(numbers, texts, strict=True)):
         if lowest is not None and value < lowest:
             lines.append([text, f"<{_write_decimal(lowest)}"])
         elif highest is not None and value > highest:
             lines.append([text, f">{_write_decimal(highest)}"])
         else:
             bounds = lowest, highest
-            lines.append([text, *(_interval(value, w, start, whole, bounds) for w in steps)])
+            lines.append([text, *(_name_interval(value, w, start, whole, bounds) for w in steps)])
     return lines
 
 
 def _read_decimal(number: float) -> Fraction:
-    """A number that was given, as the decimal that stands for it: 0.1 is a tenth."""
+    """Read a number as the decimal that was written: 0.1 is a tenth."""
     return Fraction(number if isinstance(number, int) else repr(float(number)))
 
 
@@ -68,7 +66,7 @@ def _write_decimal(number: Fraction) -> str:
 
 
 def _read_widths(widths: Sequence[float]) -> list[Fraction]:
-    """The widths of intervals, each a multiple of the one before."""
+    """Check that each width is a multiple of the one before, and read them exactly."""
     if not widths or any(not 0 < width < math.inf for width in widths):
         raise HierarchyError("Intervals need at least one width, each a number above 0.")
     for narrow, wide in itertools.pairwise(widths):
@@ -84,14 +82,14 @@ def _read_widths(widths: Sequence[float]) -> list[Fraction]:
     return list(map(_read_decimal, widths))
 
 
-def _interval(
+def _name_interval(
     value: Fraction,
     width: Fraction,
     origin: Fraction,
     whole: bool,
     bounds: tuple[Fraction | None, Fraction | None],
 ) -> str:
-    """The interval of a value, cut off at the bounds beyond which other groups begin."""
+    """Name the interval of a value, cut off at the bounds where other groups begin."""
     start = origin + (value - origin) // width * width
     lowest, highest = bounds
     begins = start if lowest is None else max(start, lowest)

@@ -1,4 +1,4 @@
-"""A hierarchy as lines, one per leaf: ``leaf, level 1, …, root``. Files and builders share it."""
+"""Hierarchies as lines, one per leaf: ``leaf, level 1, …, root``, for files and builders."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -11,52 +11,52 @@ from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import exceeded, settings
 
 
-def check_number(what: Literal["nodes", "levels"], number: int) -> None:
-    limit = f"hierarchy_{what}"
+def check_number(part: Literal["nodes", "levels"], number: int) -> None:
+    limit = f"hierarchy_{part}"
     if number > getattr(settings(), limit):
-        raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {what} or more"))
+        raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {part} or more"))
 
 
-def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
-    """Build a tree from ``(place, cells)``; the place is named in an error."""
-    leaf_at: dict[str, str] = {}
+def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limits: bool = False) -> Hierarchy:
+    """Build a tree from ``(place, cells)``; errors name the place."""
+    place_of: dict[str, str] = {}
     parent_of: dict[str, str] = {}
     root: str | None = None
     for place, cells in lines:
-        path = _collapse(place, cells)
+        path = _read_path(place, cells)
         leaf = path[0]
-        if leaf in leaf_at:
+        if leaf in place_of:
             raise HierarchyError(
-                f"{place}: the value {{cells}} is listed a second time (first: {leaf_at[leaf]}).",
+                f"{place}: the value {{cells}} is listed a second time (first: {place_of[leaf]}).",
                 [leaf],
             )
-        leaf_at[leaf] = place
+        place_of[leaf] = place
         if root is None:
             root = path[-1]
         elif path[-1] != root:
             raise HierarchyError(
                 f"{place}: the hierarchy has two roots ({{cells}}); "
-                "every line has to end in the same one.",
+                "end every line with the same one.",
                 [root, path[-1]],
             )
-        if limited:
+        if limits:
             check_number("nodes", len(parent_of) + len(path))
             check_number("levels", len(path))
         for below, above in itertools.pairwise(path):
-            known = parent_of.setdefault(below, above)
-            if known != above:
+            parent = parent_of.setdefault(below, above)
+            if parent != above:
                 raise HierarchyError(
-                    f"{place}: a node stands under two parents ({{cells}}: the node, then both); "
-                    "give the groups different names.",
-                    [below, known, above],
+                    f"{place}: a node has two parents ({{cells}}: the node, then both). Give the "
+                    "groups different names.",
+                    [below, parent, above],
                 )
     if root is None:
         raise HierarchyError("The hierarchy has no lines; it needs one line per value.")
     groups = set(parent_of.values()) | {root}
-    clash = next((leaf for leaf in leaf_at if leaf in groups and len(leaf_at) > 1), None)
+    clash = next((leaf for leaf in place_of if leaf in groups and len(place_of) > 1), None)
     if clash is not None:
         raise HierarchyError(
-            f"{leaf_at[clash]}: {{cells}} is the name of a value and of a group; rename the "
+            f"{place_of[clash]}: {{cells}} is the name of a value and of a group. Rename the "
             "group by adding ' (group)' to its name.",
             [clash],
         )
@@ -67,10 +67,10 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = 
 def qualify_lines(
     lines: Sequence[tuple[str, Sequence[str]]],
 ) -> tuple[list[tuple[str, list[str]]], dict[str, list[str]]] | None:
-    """Lines in which names that stand at several levels are told apart, and the new names by name.
+    """Rename names that occur at several levels; returns the lines and the new names by name.
 
-    A level that all members of a group skip is no level of its own. None if the lines are no tree
-    even so, as a name stands under two parents at one level.
+    A level that all members of a group skip is no level of its own. None if the lines are still
+    no tree, because a name has two parents at one level.
     """
     rows = [[canonical_text(cell) for cell in cells] for _, cells in lines]
     root = rows[0][-1] if rows else ""
@@ -83,12 +83,12 @@ def qualify_lines(
             if parent.setdefault((column, below), above) != above:
                 return None
             members.setdefault((column + 1, above), set()).add((column, below))
-    lowest: dict[tuple[int, str], int] = {}  # where a node begins that stands at several levels
+    lowest: dict[tuple[int, str], int] = {}  # the lowest level of a node that occurs at several
     levels: dict[str, set[int]] = {}
     for column, label in sorted({*parent, *members}):
         inside = members.get((column, label), set())
         start = lowest[column - 1, label] if (column - 1, label) in inside else column
-        # A value cannot be the group that others are in too.
+        # A value cannot be a group that has other members.
         lowest[column, label] = start if start or len(inside) < 2 else column
         levels.setdefault(label, set()).add(lowest[column, label])
     levels.pop(root, None)
@@ -101,16 +101,16 @@ def qualify_lines(
             new_names.setdefault(label, []).append(f"{label} ({word})")
     if {*names.values()} & {*levels}:
         return None
-    named = [
+    renamed_rows = [
         [label if label == root else names.get((lowest[column, label], label), label)
          for column, label in enumerate(row)]
         for row in rows
     ]  # fmt: skip
-    return [(place, row) for (place, _), row in zip(lines, named, strict=True)], new_names
+    return [(place, row) for (place, _), row in zip(lines, renamed_rows, strict=True)], new_names
 
 
 def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
-    """The lines of a tree, each of length h; column c holds the highest node of level <= c."""
+    """Write the lines of a tree, each of length h; column c has the highest node of level <= c."""
     lines = []
     for leaf in range(hierarchy.n_leaves):
         cells: list[str] = []
@@ -124,21 +124,21 @@ def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
     return lines
 
 
-def _collapse(place: str, cells: Sequence[str]) -> list[str]:
+def _read_path(place: str, cells: Sequence[str]) -> list[str]:
     path: list[str] = []
-    seen: set[str] = set()
+    labels: set[str] = set()
     for cell in cells:
         label = canonical_text(cell)
         if not label:
             raise HierarchyError(
-                f"{place}: a cell is empty; repeat the cell to its left to skip a level."
+                f"{place}: a cell is empty. Repeat the cell to its left to skip a level."
             )
         if path and label == path[-1]:
             continue
-        if label in seen:
+        if label in labels:
             raise HierarchyError(
-                f"{place}: {{cells}} stands above itself; a path has to rise to the root.", [label]
+                f"{place}: {{cells}} is above itself; a path has to rise to the root.", [label]
             )
         path.append(label)
-        seen.add(label)
+        labels.add(label)
     return path

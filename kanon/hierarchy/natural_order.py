@@ -14,22 +14,22 @@ _PLAIN = ColumnKind("decimal", "1234.56")
 def natural_order(
     text: str, read_as: ColumnKind = _PLAIN
 ) -> tuple[int, int, float, tuple[object, ...], str]:
-    """A key to sort names: numbers or dates of a kind, then intervals by their bounds, then texts.
+    """A sort key for names: numbers or dates of a kind, then intervals by bounds, then texts.
 
     >>> kind = ColumnKind("date", "DD.MM.YYYY")
     >>> sorted(["1990", "02.01.1981", "01.05.1981"], key=lambda text: natural_order(text, kind))
     ['02.01.1981', '01.05.1981', '1990']
     """
-    found = sizes([text], read_as) if any(map(str.isdigit, text)) else None
-    if found is not None:
-        return 0, 0, found[0], (), text
+    value = sizes([text], read_as) if any(map(str.isdigit, text)) else None
+    if value is not None:
+        return 0, 0, value[0], (), text
     leading = _LEADING.match(text)
-    # "-10 to -6" comes before "-5 to -1", and the open ends "<20" and ">80" come around.
+    # "-10 to -6" comes before "-5 to -1", and "<20" and ">80" come first and last.
     kind, end, start = 2, 0, math.inf
     if leading:
         kind, end, start = 1, _ENDS[leading[1]], float(leading[2])
-    # Texts at even places and digits at odd ones, so that like is compared with like; digits by
-    # length and then by text, because Python refuses to read very long numbers.
+    # Texts stand at even places and digits at odd ones, so that only like kinds are compared;
+    # digits by length and then by text, because Python refuses to read very long numbers.
     parts: list[object] = []
     for place, part in enumerate(_DIGITS.split(text.casefold())):
         digits = part.lstrip("0")

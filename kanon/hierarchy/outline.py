@@ -1,6 +1,6 @@
-"""A hierarchy as an outline, to be typed: a node a line, farther in than the one above it.
+"""A hierarchy as an outline to type: one node per line, indented below its parent.
 
-``Felid = 3`` has the weight 3 above it. A name that could not stand so is quoted as by JSON.
+``Felid = 3`` has an edge of weight 3 above it. Other names are quoted as in JSON.
 """
 
 import json
@@ -11,42 +11,42 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 
-_STEP = 4  # blanks from a node to those below it, and in place of a tabulator
+_STEP = 4  # blanks per level, and for a tabulator
 _LINE = re.compile(r'("(?:[^"\\]|\\.)*"|[^"=][^=]*?|[^=])\s*(?:=(.*))?')
 
 
 def parse_outline(text: str) -> Hierarchy:
-    """Read an outline; blank lines count for nothing, and a tabulator for four blanks."""
+    """Read an outline; blank lines are ignored, and a tabulator counts as four blanks."""
     entries: list[tuple[str, str | None, float | None]] = []
     above: list[tuple[int, str]] = []
-    at: dict[str, int] = {}
+    line_of_name: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        inside = line.strip()
-        if not inside:
+        content = line.strip()
+        if not content:
             continue
-        name, weight = _parts(number, inside)
+        name, weight = _parse_line(number, content)
         indent = len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
         while above and above[-1][0] >= indent:
             above.pop()
         if entries and not above:
             raise HierarchyError(
-                f"Line {number}: {{cells}} stands as far left as the root; a tree has one root, so "
-                "every other line has to be farther in than the first.",
+                f"Line {number}: {{cells}} is as far left as the root. A tree has one root, so "
+                "indent every other line.",
                 [name],
             )
-        if name in at:
+        if name in line_of_name:
             raise HierarchyError(
-                f"Line {number}: {{cells}} is listed a second time (first: line {at[name]}); every "
-                "value and every group stands once.",
+                f"Line {number}: {{cells}} is listed a second time "
+                f"(first: line {line_of_name[name]}). List every value and every group once.",
                 [name],
             )
-        at[name] = number
+        line_of_name[name] = number
         entries.append((name, above[-1][1] if above else None, weight))
         above.append((indent, name))
     if not entries:
         raise HierarchyError(
-            "The outline is empty; its first line is the root, such as *, and what is below it "
-            "stands farther in."
+            "The outline is empty. Write the root, such as *, in its first line, and indent the "
+            "lines below it."
         )
     check_number("nodes", len(entries))
     tree = Hierarchy.from_entries(entries)
@@ -69,24 +69,24 @@ def to_outline(tree: Hierarchy) -> str:
         node, depth = waiting.pop()
         label = tree.labels[node]
         plain = label.isprintable() and "=" not in label and label[0] != '"'
-        shown = label if plain else json.dumps(label)
+        name = label if plain else json.dumps(label)
         weight = None if tree.weight is None or node == tree.root else float(tree.weight[node])
-        end = "" if weight is None else f" = {_number(weight)}"
-        lines.append(f"{' ' * _STEP * depth}{shown}{end}")
+        end = "" if weight is None else f" = {_write_weight(weight)}"
+        lines.append(f"{' ' * _STEP * depth}{name}{end}")
         waiting += [(child, depth + 1) for child in reversed(tree.children[node])]
     return "\n".join(lines)
 
 
-def _number(weight: float) -> str:
+def _write_weight(weight: float) -> str:
     return str(int(weight)) if weight.is_integer() else repr(weight)
 
 
-def _parts(number: int, inside: str) -> tuple[str, float | None]:
-    match = _LINE.fullmatch(inside)
+def _parse_line(number: int, content: str) -> tuple[str, float | None]:
+    match = _LINE.fullmatch(content)
     problem = HierarchyError(
-        f"Line {number}: {{cells}} is no node; a line has a name and, if one is wanted, = and a "
-        'weight, such as Felid = 3. Put a name with = or " in it in quotes.',
-        [inside],
+        f"Line {number}: {{cells}} is no node. Write a name and, if you like, = and a weight, "
+        'such as Felid = 3. Put a name that contains = or " in quotes.',
+        [content],
     )
     if match is None:
         raise problem

@@ -1,4 +1,4 @@
-"""A hierarchy as a plan names it."""
+"""Hierarchies in a plan."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MaskPlan(Strict):
 
 
 class CodesPlan(Strict):
-    """Codes cut at separators and to prefixes, joined by ranges."""
+    """Codes cut at separators and to prefixes, grouped by ranges."""
 
     build: Literal["codes"]
     separators: str = "."
@@ -70,7 +70,7 @@ class CodesPlan(Strict):
         return codes(values, self.separators, self.prefixes, self.ranges)
 
     def with_ranges_read(self, folder: Path) -> CodesPlan:
-        """The same with the ranges of the file beside those that are written out."""
+        """Add the ranges of the file to those in the plan."""
         if self.ranges_file is None:
             return self
         path = folder / self.ranges_file
@@ -91,7 +91,7 @@ class DatesPlan(Strict):
 
 
 class AgesPlan(Strict):
-    """Dates of birth as ages at a day, in nested intervals."""
+    """Dates of birth as ages on a day, in nested intervals."""
 
     build: Literal["ages"]
     day: str
@@ -101,11 +101,11 @@ class AgesPlan(Strict):
 
     @field_validator("day")
     @classmethod
-    def _day(cls, given: str) -> str:
+    def _check_day(cls, text: str) -> str:
         try:
-            return date.fromisoformat(given).isoformat()
+            return date.fromisoformat(text).isoformat()
         except ValueError:
-            raise ValueError(f"{quoted(given)} is no day, such as 2026-11-25") from None
+            raise ValueError(f"{quoted(text)} is no day, such as 2026-11-25") from None
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
         day = date.fromisoformat(self.day)
@@ -113,13 +113,13 @@ class AgesPlan(Strict):
 
 
 class GroupsPlan(Strict):
-    """Groups by hand, level by level."""
+    """Groups that a user makes, level by level."""
 
     build: Literal["groups"]
     levels: list[dict[str, list[str]]] = Field(min_length=1)
 
     def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy; values that stand in no group are an error when it is used."""
+        """Build the hierarchy; values in no group raise an error when it is used."""
         return build.groups(self.levels)
 
 
@@ -130,8 +130,8 @@ class NodesPlan(Strict):
 
     @field_validator("nodes")
     @classmethod
-    def _finite(cls, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        # No other program could read the plan again: JSON has finite numbers alone.
+    def _check_finite(cls, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # JSON has only finite numbers, so no program could read the plan again.
         for place, node in enumerate(nodes, 1):
             for key in ("name", "parent", "weight"):
                 if isinstance(node.get(key), float) and not math.isfinite(node[key]):
@@ -139,12 +139,12 @@ class NodesPlan(Strict):
         return nodes
 
 
-def _kind_of_hierarchy(given: Any) -> str:
-    if isinstance(given, str):
+def _get_hierarchy_kind(content: Any) -> str:
+    if isinstance(content, str):
         return "file"
-    if isinstance(given, dict):
-        return "nodes" if "nodes" in given else str(given.get("build", ""))
-    return getattr(given, "build", "nodes")
+    if isinstance(content, dict):
+        return "nodes" if "nodes" in content else str(content.get("build", ""))
+    return getattr(content, "build", "nodes")
 
 
 HierarchyPlan = Annotated[
@@ -157,67 +157,68 @@ HierarchyPlan = Annotated[
     | Annotated[GroupsPlan, Tag("groups")]
     | Annotated[NodesPlan, Tag("nodes")]
     | Annotated[str, Tag("file")],
-    Discriminator(_kind_of_hierarchy),
+    Discriminator(_get_hierarchy_kind),
 ]
 
 
-def file_of(chosen: HierarchyPlan | None) -> str | None:
-    """The file beside a plan that a hierarchy is read from, or None."""
-    if isinstance(chosen, CodesPlan):
-        return chosen.ranges_file
-    return chosen if isinstance(chosen, str) else None
+def file_of(plan: HierarchyPlan | None) -> str | None:
+    """The file beside a plan from which a hierarchy is read, or None."""
+    if isinstance(plan, CodesPlan):
+        return plan.ranges_file
+    return plan if isinstance(plan, str) else None
 
 
 def build_hierarchy(
     column: str,
-    chosen: HierarchyPlan,
+    plan: HierarchyPlan,
     texts: Sequence[str],
     folder: Path,
     kind: ColumnKind | None = None,
 ) -> Hierarchy:
     try:
-        if isinstance(chosen, str):
-            return read_hierarchy(folder / chosen).hierarchy
-        if isinstance(chosen, NodesPlan):
-            return parse_nodes(chosen.nodes)
-        if isinstance(chosen, CodesPlan):
-            chosen = chosen.with_ranges_read(folder)
+        if isinstance(plan, str):
+            return read_hierarchy(folder / plan).hierarchy
+        if isinstance(plan, NodesPlan):
+            return parse_nodes(plan.nodes)
+        if isinstance(plan, CodesPlan):
+            plan = plan.with_ranges_read(folder)
         if not texts:  # all are missing, which may count as a value
             return build.suppression([MISSING_LABEL])
-        if isinstance(chosen, IntervalsPlan | DatesPlan | AgesPlan):
-            return chosen.make(list(texts), kind)
-        return chosen.make(list(texts))
+        if isinstance(plan, IntervalsPlan | DatesPlan | AgesPlan):
+            return plan.make(list(texts), kind)
+        return plan.make(list(texts))
     except KanonError as error:
         raise error.within(f"Hierarchy of column {quoted(column)}") from None
 
 
-def describe_reading(chosen: HierarchyPlan | None, tree: Hierarchy, folder: Path) -> list[str]:
-    if isinstance(chosen, str):
-        return list(read_hierarchy(folder / chosen).notes)
-    if isinstance(chosen, CodesPlan):
-        return describe_ranges(chosen.with_ranges_read(folder), tree)
+def describe_reading(plan: HierarchyPlan | None, tree: Hierarchy, folder: Path) -> list[str]:
+    if isinstance(plan, str):
+        return list(read_hierarchy(folder / plan).notes)
+    if isinstance(plan, CodesPlan):
+        return describe_ranges(plan.with_ranges_read(folder), tree)
     return []
 
 
-def describe_ranges(chosen: CodesPlan, tree: Hierarchy) -> list[str]:
-    """Name the values in no range of codes, and those in a range that their number excludes."""
-    if not chosen.ranges:
+def describe_ranges(plan: CodesPlan, tree: Hierarchy) -> list[str]:
+    """Describe the values in no range of codes, and those in a range that excludes their number."""
+    if not plan.ranges:
         return []
-    said = [
+    sentences = [
         (
-            f"{quoted(group)} also holds {listing(values)}, by how they begin; their numbers lie "
-            "outside."
+            f"{quoted(group)} also contains {listing(values)}, by how they begin. Their numbers "
+            "lie outside the range."
         )
-        for group, values in find_values_beyond_names(tree, chosen.ranges).items()
+        for group, values in find_values_beyond_names(tree, plan.ranges).items()
     ]
-    outside = [label for label in outside_ranges(tree, chosen.ranges) if label != MISSING_LABEL]
+    outside = [label for label in outside_ranges(tree, plan.ranges) if label != MISSING_LABEL]
     if outside:
-        said.append(
+        sentences.append(
             one_or_many(
                 len(outside),
-                "{listed} lies in no range and stands under the root.",
-                "{count} values or groups lie in no range and stand under the root: {listed}.",
-                listed=listing(outside),
+                "{labels} lies in no range and is directly under the root.",
+                "{count} values or groups lie in no range and are directly under the root: "
+                "{labels}.",
+                labels=listing(outside),
             )
         )
-    return said
+    return sentences

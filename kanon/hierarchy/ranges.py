@@ -1,8 +1,7 @@
 """Ranges beside a hierarchy: what is released where values are grouped without its groups.
 
-A range is a run of neighbouring leaves. Ranges may overlap, so they are no nodes of one tree; they
-get numbers after the root of the tree they stand beside, and all that is one number per node
-(level, leaves below, label) is defined for them too.
+A range is a run of neighbouring leaves. Ranges may overlap, so they are no nodes of one tree. They
+are numbered after the root of their tree, and have a level, leaves below and a label as nodes do.
 """
 
 from collections.abc import Sequence
@@ -17,17 +16,17 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
 _LEVEL_OF_WHOLE = 2
-"""The level of the root of a column without a hierarchy: a range is between it and a value."""
+"""The level of the root of a column without a hierarchy, as ranges fit below it."""
 
 
 class LeafRange(NamedTuple):
-    """The leaves ``first <= leaf < last``, and what they are called in a release."""
+    """The leaves ``first <= leaf < last``, and their label in a release."""
 
     first: int
     last: int
     label: str
     bounds: tuple[int, ...] = ()  # the leaves that the label names as bounds
-    mean: bool = False  # whether the label holds the mean of a class
+    mean: bool = False  # whether the label contains the mean of a class
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +39,7 @@ class RangedHierarchy(Hierarchy):
 
     @cached_property
     def node_of(self) -> dict[str, int]:
-        """The number of the first node with a label: several classes may have one mean."""
+        """The first node with each label, as several classes may have the same mean."""
         return {label: node for node, label in reversed([*enumerate(self.labels)])}
 
     @property
@@ -51,83 +50,83 @@ class RangedHierarchy(Hierarchy):
     @cached_property
     def leaves_below(self) -> np.ndarray:
         """nl(v), the number of leaves below each node and of each range. Shape (N,)."""
-        found = self.leaves_covered.copy()
-        found[: self.n_leaves] = 0
-        ranges = found[self.root + 1 :]
+        leaves = self.leaves_covered.copy()
+        leaves[: self.n_leaves] = 0
+        ranges = leaves[self.root + 1 :]
         ranges[ranges == 1] = 0
-        found.setflags(write=False)
-        return found
+        leaves.setflags(write=False)
+        return leaves
 
     def sum_below(self, values: np.ndarray) -> np.ndarray:
         """Per node the sum of ``values`` over it and all nodes below it. Shape (N,)."""
-        given = np.array(values)
+        below_sums = np.array(values)
         ranges = np.arange(self.root + 1, self.n_nodes)
-        own = given[ranges]
-        given[ranges] = 0
-        total = super().sum_below(given)
-        # Additions alone, from where a range begins up to where it ends: see the tree's own.
-        leaves = np.append(total[: self.n_leaves], 0)  # a range may end where the leaves do
+        range_values = below_sums[ranges]
+        below_sums[ranges] = 0
+        total = super().sum_below(below_sums)
+        # Additions alone, over the leaves of each range, so that floats lose no digits.
+        leaves = np.append(total[: self.n_leaves], 0)  # a range may end at the last leaf
         ends = np.column_stack([self.first[ranges], self.last[ranges]]).ravel()
-        total[ranges] = own + np.add.reduceat(leaves, ends)[::2]
-        for node in np.flatnonzero(given[self.n_leaves : self.root + 1]) + self.n_leaves:
+        total[ranges] = range_values + np.add.reduceat(leaves, ends)[::2]
+        for node in np.flatnonzero(below_sums[self.n_leaves : self.root + 1]) + self.n_leaves:
             within = self.first[ranges] <= self.first[node]
             within &= self.last[ranges] >= self.last[node]
-            total[ranges[within]] += given[node]
+            total[ranges[within]] += below_sums[node]
         return total
 
 
 def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
-    """The tree with ranges beside its nodes, which keep their numbers."""
+    """Add ranges to a tree, whose nodes keep their numbers."""
     if not ranges:
         return tree
-    labels = (*tree.labels, *(one.label for one in ranges))
-    own = [*tree.labels, *(one.label for one in ranges if one.bounds or not one.mean)]
-    if len(set(own)) < len(own):
-        taken = next(one.label for one in reversed(ranges) if own.count(one.label) > 1)
-        raise HierarchyError("Two parts of a release are called {cells}.", [taken])
-    covers = [_smallest_cover(tree, one) for one in ranges]
+    labels = (*tree.labels, *(span.label for span in ranges))
+    unique = [*tree.labels, *(span.label for span in ranges if span.bounds or not span.mean)]
+    if len(set(unique)) < len(unique):
+        duplicate = next(span.label for span in reversed(ranges) if unique.count(span.label) > 1)
+        raise HierarchyError("Two parts of the release have the name {cells}.", [duplicate])
+    covers = [_find_smallest_cover(tree, span) for span in ranges]
     if is_flat(tree):
         whole = tree.n_leaves
-        levels = [_LEVEL_OF_WHOLE if one.last - one.first == whole else 1 for one in ranges]
+        levels = [_LEVEL_OF_WHOLE if span.last - span.first == whole else 1 for span in ranges]
     else:
         levels = [int(tree.level[cover]) for cover in covers]
 
-    def longer(array: np.ndarray, more: Sequence[int]) -> np.ndarray:
-        found = np.concatenate([array, np.array(more, dtype=array.dtype)])
-        found.setflags(write=False)
-        return found
+    def extend_array(array: np.ndarray, more: Sequence[int]) -> np.ndarray:
+        extended = np.concatenate([array, np.array(more, dtype=array.dtype)])
+        extended.setflags(write=False)
+        return extended
 
     return RangedHierarchy(
         labels,
-        longer(tree.parent, covers),
-        longer(tree.first, [one.first for one in ranges]),
-        longer(tree.last, [one.last for one in ranges]),
-        longer(tree.level, levels),
-        None if tree.weight is None else longer(tree.weight, [0] * len(ranges)),
+        extend_array(tree.parent, covers),
+        extend_array(tree.first, [span.first for span in ranges]),
+        extend_array(tree.last, [span.last for span in ranges]),
+        extend_array(tree.level, levels),
+        None if tree.weight is None else extend_array(tree.weight, [0] * len(ranges)),
         n_ranges=len(ranges),
-        bounds=frozenset(leaf for one in ranges for leaf in one.bounds),
-        shows_means=any(one.mean and one.bounds for one in ranges),
+        bounds=frozenset(leaf for span in ranges for leaf in span.bounds),
+        shows_means=any(span.mean and span.bounds for span in ranges),
     )
 
 
 def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
-    """What stands in for the hierarchy of a column that has none: its values in order, and ``*``.
+    """The substitute hierarchy of a column without one: its values in order, and ``*``.
 
-    Numbers stand by size, dates by time, those of one size and other texts by the alphabet. Between
-    a value and ``*`` there is room for ranges, so the root has level 2.
+    Numbers are sorted by size, dates by time, equal ones and other texts by the alphabet. Ranges
+    fit between a value and ``*``, so the root has level 2.
     """
     leaves = [value for value in values if value != ROOT_LABEL]
-    found = sizes(leaves, kind)
+    keys = sizes(leaves, kind)
     order = sorted(leaves)
-    if found is not None:
-        size_of = dict(zip(leaves, found, strict=True))
+    if keys is not None:
+        size_of = dict(zip(leaves, keys, strict=True))
         order.sort(key=size_of.__getitem__)
     entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
     return as_flat(Hierarchy.from_entries(entries))
 
 
 def as_flat(tree: Hierarchy) -> Hierarchy:
-    """The stand-in of a column that has the leaves of a tree, all of them right under the root."""
+    """The substitute hierarchy with the leaves of a tree, all directly under the root."""
     if tree.n_nodes == 1:
         return tree
     level = tree.level.copy()
@@ -142,8 +141,8 @@ def is_flat(tree: Hierarchy) -> bool:
     )
 
 
-def _smallest_cover(tree: Hierarchy, one: LeafRange) -> int:
-    """The node with the fewest leaves that covers a range; of a chain the lowest."""
-    covers = (tree.first <= one.first) & (tree.last >= one.last)
+def _find_smallest_cover(tree: Hierarchy, span: LeafRange) -> int:
+    """Find the node with the fewest leaves that covers a range; in a chain, the lowest."""
+    covers = (tree.first <= span.first) & (tree.last >= span.last)
     leaves = np.where(covers, tree.leaves_covered, tree.n_leaves + 1)
     return int(leaves.argmin())  # the first of a chain is its lowest node

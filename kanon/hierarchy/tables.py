@@ -1,4 +1,4 @@
-"""A hierarchy as a table that can be edited and pasted: a row per leaf, or a row per edge."""
+"""Hierarchies as tables to edit and paste, with a row per leaf or a row per edge."""
 
 import csv
 import io
@@ -27,8 +27,8 @@ def level_table(tree: Hierarchy) -> pd.DataFrame:
 
 
 def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
-    """The tree of a table with one row per leaf."""
-    cells = [[_text(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
+    """Build the tree of a table with one row per leaf."""
+    cells = [[_read_cell(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
     used = [column for column in range(table.shape[1]) if any(row[column] for row in cells)]
     rows = [
         (f"Row {place}", [row[column] for column in used])
@@ -36,16 +36,16 @@ def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None)
         if any(row)
     ]
     if not rows:
-        raise HierarchyError("The table has no rows; it needs one per value.")
+        raise HierarchyError("The table has no rows. Add one per value.")
     root = next(row[-1] for _, row in rows if row[-1])
-    tree = tree_from_lines((place, list(_filled(row, root))) for place, row in rows)
+    tree = tree_from_lines((place, list(_fill_row(row, root))) for place, row in rows)
     if weights_from is None or weights_from.weight is None or tree.n_nodes == 1:
         return tree
-    return with_weights(tree, _kept_weights(tree, weights_from, weights_from.weight))
+    return with_weights(tree, _keep_weights(tree, weights_from, weights_from.weight))
 
 
 def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
-    """The nodes whose edge a tree has and the one before it had not, by label.
+    """The labels of the nodes whose edges are new since an earlier tree.
 
     >>> from kanon.hierarchy.build import groups, suppression
     >>> new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
@@ -61,45 +61,45 @@ def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
 
 def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
     """One row per edge, parents first; siblings in their order."""
-    shown = tree.weight if weights is None else weights
+    weight_array = tree.weight if weights is None else weights
     rows: list[tuple[str, str, float]] = []
     for label, above, _ in tree.entries():
         if above is not None or tree.n_nodes == 1:
-            weight = np.nan if shown is None else float(shown[tree.node_of[label]])
+            weight = np.nan if weight_array is None else float(weight_array[tree.node_of[label]])
             rows.append((above or "", label, weight))
     return pd.DataFrame(rows, columns=list(_EDGE_COLUMNS)).astype({"weight": np.float64})
 
 
 def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
-    """The tree of a table with one row per edge."""
-    place = {_text(name).casefold(): column for column, name in enumerate(table.columns)}
+    """Build the tree of a table with one row per edge."""
+    place = {_read_cell(name).casefold(): column for column, name in enumerate(table.columns)}
     absent = [name for name in ("parent", "child") if name not in place]
     if absent:
         raise HierarchyError(
-            f'The table has no column "{absent[0]}"; it needs "parent" and "child", and may have '
+            f'The table has no column "{absent[0]}". It needs "parent" and "child", and may have '
             '"weight".'
         )
-    chosen = [place[name] for name in _EDGE_COLUMNS if name in place]
-    rows = table.iloc[:, chosen].itertuples(index=False, name=None)
-    return _from_edges((f"Row {row}", cells) for row, cells in enumerate(rows, start=1))
+    columns = [place[name] for name in _EDGE_COLUMNS if name in place]
+    rows = table.iloc[:, columns].itertuples(index=False, name=None)
+    return _build_from_edges((f"Row {row}", cells) for row, cells in enumerate(rows, start=1))
 
 
 def tree_from_text(text: str) -> HierarchyFile:
-    """The tree of a text pasted from a spreadsheet or an editor.
+    """Build the tree of a text pasted from a spreadsheet or an editor.
 
     With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
-    a row per value, as a CSV file.
+    a row per value, as in a CSV file.
     """
-    found = _edge_header(text)
-    if found is None:
+    edge_header = _find_edge_header(text)
+    if edge_header is None:
         return parse_csv(text)
-    separator, header = found
+    separator, header = edge_header
     order = [header.index(name) for name in _EDGE_COLUMNS if name in header]
-    return HierarchyFile(_from_edges(_edge_lines(text, separator, len(header), order)))
+    return HierarchyFile(_build_from_edges(_read_edge_lines(text, separator, len(header), order)))
 
 
 def parse_weight(text: str) -> float:
-    """The weight of an edge, as it is typed.
+    """Read the weight of an edge that a user typed.
 
     >>> parse_weight(" 0.5 ")
     0.5
@@ -107,8 +107,8 @@ def parse_weight(text: str) -> float:
     number = float(text) if _NUMBER.fullmatch(text.strip()) else -1.0
     if not 0 <= number <= LARGEST_WEIGHT:
         raise HierarchyError(
-            "The weight {cells} is not allowed; it is a number with a decimal point, at least 0 "
-            f"and at most {LARGEST_WEIGHT:g}.",
+            "The weight {cells} is not allowed. Enter a number from 0 to "
+            f"{LARGEST_WEIGHT:g}, with a decimal point if needed.",
             [text.strip()],
         )
     return number
@@ -117,15 +117,15 @@ def parse_weight(text: str) -> float:
 # Rows per leaf
 
 
-def _text(cell: Any) -> str:
-    """The text of a cell; None, NaN and their kind are blank."""
+def _read_cell(cell: Any) -> str:
+    """Read a cell as text; None, NaN and the like are blank."""
     if isinstance(cell, str):
         return canonical_text(cell)
     return "" if cell is None or bool(pd.isna(cell)) else canonical_text(cell)
 
 
-def _filled(row: list[str], root: str) -> Iterator[str]:
-    """The cells, the blank ones filled; a blank first cell stays, and is an error later."""
+def _fill_row(row: list[str], root: str) -> Iterator[str]:
+    """Fill blank cells from the left; a blank first cell stays, and is an error later."""
     last = row[0]
     for cell in row[:-1]:
         last = cell or last
@@ -133,8 +133,8 @@ def _filled(row: list[str], root: str) -> Iterator[str]:
     yield row[-1] or root
 
 
-def _kept_weights(tree: Hierarchy, old: Hierarchy, drawn: np.ndarray) -> np.ndarray:
-    """The old weight of each edge that was there, else that of the heaviest beside it, else 1."""
+def _keep_weights(tree: Hierarchy, old: Hierarchy, old_weights: np.ndarray) -> np.ndarray:
+    """Take the old weight of each edge, else that of its heaviest sibling, else 1."""
     before = {label: (above, weight) for label, above, weight in old.entries()}
     weights = np.full(tree.n_nodes, np.nan)
     heaviest: dict[int, float] = {}
@@ -152,17 +152,17 @@ def _kept_weights(tree: Hierarchy, old: Hierarchy, drawn: np.ndarray) -> np.ndar
 # Rows per edge
 
 
-def _from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
-    """The tree of ``(place, (parent, child[, weight]))``; the place is named in an error."""
+def _build_from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
+    """Build the tree of ``(place, (parent, child[, weight]))``; errors name the place."""
     place_of: dict[str, str] = {}
     parent_of: dict[str, str | None] = {}
     weight_of: dict[str, float | None] = {}
     for place, cells in rows:
-        parent, child, weight = (*map(_text, cells), "")[:3]
+        parent, child, weight = (*map(_read_cell, cells), "")[:3]
         if not parent and not child and not weight:
             continue
         if not child:
-            raise HierarchyError(f"{place}: the child is blank; every edge has one.")
+            raise HierarchyError(f"{place}: the child is blank; every edge needs one.")
         if child in place_of:
             raise HierarchyError(
                 f"{place}: {{cells}} is listed as a child a second time (first: "
@@ -177,7 +177,7 @@ def _from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
         except HierarchyError as error:
             raise error.within(place) from None
     if not place_of:
-        raise HierarchyError("The table has no rows; it needs one per edge.")
+        raise HierarchyError("The table has no rows. Add one per edge.")
     _add_root(place_of, parent_of)
     try:
         return Hierarchy.from_entries((x, up, weight_of.get(x)) for x, up in parent_of.items())
@@ -197,8 +197,8 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
             roots.append(parent)
         if len(roots) > 1:
             raise HierarchyError(
-                f"{place_of[child]}: the tree would have two roots ({{cells}}); one of them has "
-                "to be a child.",
+                f"{place_of[child]}: the tree would have two roots ({{cells}}). Make one of them "
+                "a child.",
                 roots[:2],
             )
 
@@ -206,38 +206,37 @@ def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> 
 # Pasted text
 
 
-def _edge_header(text: str) -> tuple[str, list[str]] | None:
-    """The separator and the names of a header that speaks of edges."""
+def _find_edge_header(text: str) -> tuple[str, list[str]] | None:
     for separator in SEPARATORS:
-        _, cells = next(_cells(text.removeprefix("\ufeff"), separator), (0, []))
+        _, cells = next(_read_rows(text.removeprefix("\ufeff"), separator), (0, []))
         names = [cell.strip().casefold() for cell in cells]
-        known = len(set(names)) == len(names) and set(names) <= set(_EDGE_COLUMNS)
-        if known and {"parent", "child"} <= set(names):
+        has_edge_names = len(set(names)) == len(names) and set(names) <= set(_EDGE_COLUMNS)
+        if has_edge_names and {"parent", "child"} <= set(names):
             return separator, names
     return None
 
 
-def _cells(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         yield from ((reader.line_num, row) for row in reader if any(cell.strip() for cell in row))
     except csv.Error:
         raise HierarchyError(
-            "The text is no table: a cell is too long, or a quote is never closed."
+            "The text cannot be read as a table: a cell is too long, or a quote is not closed."
         ) from None
 
 
-def _edge_lines(
+def _read_edge_lines(
     text: str, separator: str, width: int, order: list[int]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    lines = _cells(text, separator)
+    lines = _read_rows(text, separator)
     next(lines)
     for number, (line, cells) in enumerate(lines):
         check_number("nodes", number + 2)  # the root has no edge above it
         if len(cells) > width:
             raise HierarchyError(
-                f"Line {line} has {len(cells)} cells and the header has {width}; put cells that "
-                "hold the separator in quotes."
+                f"Line {line} has {len(cells)} cells and the header has {width}. Put cells that "
+                "contain the separator in quotes."
             )
-        filled = [*cells, *[""] * (width - len(cells))]
-        yield f"Line {line}", tuple(filled[place] for place in order)
+        row = [*cells, *[""] * (width - len(cells))]
+        yield f"Line {line}", tuple(row[place] for place in order)

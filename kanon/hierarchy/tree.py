@@ -1,4 +1,4 @@
-"""The generalisation hierarchy: an immutable rooted tree, kept as integer arrays."""
+"""The generalisation hierarchy: an immutable rooted tree, stored as integer arrays."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
 ROOT_LABEL = "*"
-"""The usual label of a root: total loss."""
+"""The usual label of the root: total loss."""
 
 LARGEST_WEIGHT = 1e15
-"""The largest edge weight: beyond it sums over a table lose their digits."""
+"""The largest edge weight; sums of larger ones over a table would lose digits."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +30,14 @@ class Hierarchy:
     Leaves are original values, the root is total loss. Leaves are numbered depth-first
     (0 .. L-1), inner nodes follow in post-order, so that **a parent's number is always larger
     than its child's** and the root is the last node. The tree may be unbalanced.
+
+    >>> mammals = Hierarchy.from_entries([
+    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
+    ...     ("Cat", "Felid", 1), ("Lion", "Felid", 1)])
+    >>> mammals.labels
+    ('Cat', 'Lion', 'Dog', 'Felid', 'Mammal')
+    >>> mammals.labels[mammals.lca(0, 2)], mammals.height
+    ('Mammal', 3)
 
     Attributes
     ----------
@@ -47,16 +55,6 @@ class Hierarchy:
     Notes
     -----
     Source: Mauger, Le Mahec, Dequen 2020, section 2.
-
-    Examples
-    --------
-    >>> mammals = Hierarchy.from_entries([
-    ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Dog", "Mammal", 4),
-    ...     ("Cat", "Felid", 1), ("Lion", "Felid", 1)])
-    >>> mammals.labels
-    ('Cat', 'Lion', 'Dog', 'Felid', 'Mammal')
-    >>> mammals.labels[mammals.lca(0, 2)], mammals.height
-    ('Mammal', 3)
     """
 
     labels: tuple[str, ...]
@@ -70,7 +68,7 @@ class Hierarchy:
     def from_entries(cls, entries: Iterable[tuple[str, str | None, float | None]]) -> Hierarchy:
         """Build a tree from ``(label, label of the parent or None, weight or None)``.
 
-        Siblings stand in the order in which they are listed.
+        Siblings keep the order in which they are listed.
 
         Raises
         ------
@@ -90,13 +88,13 @@ class Hierarchy:
                 raise HierarchyError("A node has a name that is not valid text (UTF-8).")
             if name in names:
                 raise HierarchyError(
-                    "The node {cells} is listed twice; every node is listed once.", [name]
+                    "The node {cells} is listed twice; list every node once.", [name]
                 )
             names[name] = len(names)
             parents.append(None if parent is None else canonical_text(parent))
             weights.append(weight)
-        listed = list(names)
-        roots = [name for name, parent in zip(listed, parents, strict=True) if parent is None]
+        labels = list(names)
+        roots = [name for name, parent in zip(labels, parents, strict=True) if parent is None]
         unknown = [parent for parent in parents if parent is not None and parent not in names]
         if unknown:
             raise HierarchyError(
@@ -110,18 +108,18 @@ class Hierarchy:
                 "all values.",
                 roots,
             )
-        children: list[list[int]] = [[] for _ in listed]
+        children: list[list[int]] = [[] for _ in labels]
         for index, parent in enumerate(parents):
             if parent is not None:
                 children[names[parent]].append(index)
-        order = _depth_first(names[roots[0]], children) if roots else []
-        if len(order) < len(listed):
-            in_cycle = sorted(set(range(len(listed))) - set(order))
+        order = _list_depth_first(names[roots[0]], children) if roots else []
+        if len(order) < len(labels):
+            in_cycle = sorted(set(range(len(labels))) - set(order))
             raise HierarchyError(
                 "The parents of {cells} form a cycle; every path has to end at one root.",
-                [listed[index] for index in in_cycle[:5]],
+                [labels[index] for index in in_cycle[:5]],
             )
-        return cls._from_order(listed, parents, weights, names, children, order)
+        return cls._number_nodes(labels, parents, weights, names, children, order)
 
     @classmethod
     def from_graph(
@@ -129,26 +127,23 @@ class Hierarchy:
     ) -> Hierarchy:
         """A hierarchy from a graph of networkx with edges parent → child.
 
-        An edge's attribute ``weight`` becomes the edge weight; all other attributes are left alone.
-        Children stand in the order of their edges. A node is called what ``name`` makes of it:
-        itself, unless another function is given.
+        An edge's attribute ``weight`` becomes the edge weight; all other attributes are ignored.
+        Children keep the order of their edges. ``name`` makes the label of a node.
+
+        >>> import networkx as nx
+        >>> Hierarchy.from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
+        ('a', 'b', '*')
 
         Raises
         ------
         HierarchyError
             The graph has no nodes, no directions, a cycle, a node with two parents, or several
-            roots; or a name or weight is none (see :meth:`from_entries`).
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> Hierarchy.from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
-        ('a', 'b', '*')
+            roots; or a name or weight is not valid (see :meth:`from_entries`).
         """
-        root = name(_root_of(graph, name))
-        # Along the edges, as siblings stand in the order of theirs.
+        root = name(_find_root(graph, name))
+        # Siblings keep the order of their edges.
         entries = [
-            (name(child), name(parent), _plain_number(weight))
+            (name(child), name(parent), _convert_number(weight))
             for parent, child, weight in graph.edges(data="weight")
         ]
         return cls.from_entries([(root, None, None), *entries])
@@ -157,7 +152,7 @@ class Hierarchy:
         """The tree as a graph of networkx, with edges parent → child.
 
         A node is its label and has its ``level``; an edge has a ``weight`` if weights are drawn.
-        Children stand in their order.
+        Children keep their order.
 
         Examples
         --------
@@ -165,7 +160,7 @@ class Hierarchy:
         >>> list(tree.to_graph().edges(data="weight"))
         [('*', 'a', 1.0), ('*', 'b', 2.0)]
         """
-        import networkx as nx  # for graphs alone: it takes long to load
+        import networkx as nx  # only for graphs, as it takes long to load
 
         graph = nx.DiGraph()
         for label, parent, weight in self.entries():
@@ -175,37 +170,37 @@ class Hierarchy:
         return graph
 
     @classmethod
-    def _from_order(
+    def _number_nodes(
         cls,
-        listed: list[str],
+        entry_labels: list[str],
         parents: list[str | None],
         weights: list[float | None],
         names: dict[str, int],
         children: list[list[int]],
         order: list[int],
     ) -> Hierarchy:
-        """Number the nodes: leaves as visited, inner nodes in post-order after them."""
-        numbered = [index for index in order if not children[index]]
-        numbered += [index for index in order if children[index]]
-        number = dict(zip(numbered, range(len(numbered)), strict=True))
-        # Lists while single cells are written: several times faster than arrays.
+        """Number the nodes: leaves first, then inner nodes in post-order."""
+        entry_order = [index for index in order if not children[index]]
+        entry_order += [index for index in order if children[index]]
+        number = dict(zip(entry_order, range(len(entry_order)), strict=True))
+        # Lists, as writing single cells is several times faster than in arrays.
         parent: list[int] = []
         first: list[int] = []
         last: list[int] = []
         level: list[int] = []
-        for node, index in enumerate(numbered):
+        for node, index in enumerate(entry_order):
             above = parents[index]
             parent.append(-1 if above is None else number[names[above]])
             below = [number[child] for child in children[index]]
             first.append(min([first[child] for child in below], default=node))
             last.append(max([last[child] for child in below], default=node + 1))
             level.append(max([level[child] for child in below], default=-1) + 1)
-        weight = _weights(listed, parents, weights)
+        weight = _check_weights(entry_labels, parents, weights)
         if weight is not None:
-            weight = weight[numbered]
+            weight = weight[entry_order]
             weight.setflags(write=False)
-        labels = tuple(listed[index] for index in numbered)
-        return cls(labels, _frozen(parent), _frozen(first), _frozen(last), _frozen(level), weight)
+        labels = tuple(entry_labels[index] for index in entry_order)
+        return cls(labels, _lock(parent), _lock(first), _lock(last), _lock(level), weight)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):
@@ -244,7 +239,7 @@ class Hierarchy:
 
     @cached_property
     def leaves_covered(self) -> np.ndarray:
-        """How many leaves each node stands for; 1 for a leaf. Shape (N,)."""
+        """How many leaves each node covers; 1 for a leaf. Shape (N,)."""
         return self.last - self.first
 
     @cached_property
@@ -259,10 +254,10 @@ class Hierarchy:
         >>> tree.labels, tree.leaves_below.tolist(), tree.leaves_covered.tolist()
         (('a', 'b', 'A', '*'), [0, 0, 1, 2], [1, 1, 1, 2])
         """
-        found = self.leaves_covered.copy()
-        found[: self.n_leaves] = 0
-        found.setflags(write=False)
-        return found
+        leaves = self.leaves_covered.copy()
+        leaves[: self.n_leaves] = 0
+        leaves.setflags(write=False)
+        return leaves
 
     @cached_property
     def node_of(self) -> dict[str, int]:
@@ -292,8 +287,8 @@ class Hierarchy:
             raise ValueError(f"one value per node: shape {total.shape}, not ({self.n_nodes},)")
         if total.dtype == bool:
             total = total.astype(np.int64)
-        # A parent's level is above its children's: level by level, whatever is added is complete.
-        # Additions alone (no differences of prefix sums), so that floats lose no digits.
+        # Level by level, as a parent's level is above its children's. Additions alone (no
+        # differences of prefix sums), so that floats lose no digits.
         order = np.argsort(self.level, kind="stable")
         ends = np.cumsum(np.bincount(self.level))
         for start, end in itertools.pairwise((0, *ends.tolist()[:-1])):
@@ -304,7 +299,7 @@ class Hierarchy:
     def is_ancestor(self, above: int, below: int) -> bool:
         """Whether ``above`` is an ancestor of ``below`` or the same node.
 
-        Chains of single children share a leaf range; their numbers tell who is above.
+        Chains of single children share a leaf range; the larger number is above.
         """
         return bool(
             self.first[above] <= self.first[below]
@@ -312,17 +307,17 @@ class Hierarchy:
             and above >= below
         )
 
-    def lca(self, one: int, other: int) -> int:
+    def lca(self, node: int, other: int) -> int:
         """The lowest common ancestor of two nodes.
 
         The smaller of two different numbers cannot be an ancestor of the larger, so it climbs.
         """
-        while one != other:
-            if one < other:
-                one = int(self.parent[one])
+        while node != other:
+            if node < other:
+                node = int(self.parent[node])
             else:
                 other = int(self.parent[other])
-        return one
+        return node
 
     def common_ancestors(self, nodes: Sequence[int]) -> np.ndarray:
         """LCA(u, v) for all pairs of some nodes. Shape (n, n).
@@ -332,15 +327,15 @@ class Hierarchy:
         >>> tree.common_ancestors([0, 1, 2]).tolist()
         [[0, 3, 4], [3, 1, 4], [4, 4, 2]]
         """
-        shown = np.asarray(nodes)
-        first, last = self.first[shown], self.last[shown]
-        found = np.empty((len(shown), len(shown)), dtype=np.int64)
+        node_array = np.asarray(nodes)
+        first, last = self.first[node_array], self.last[node_array]
+        ancestors = np.empty((len(node_array), len(node_array)), dtype=np.int64)
         for row, node in enumerate(nodes):
             # From the root downwards: each step overwrites what lies below a lower ancestor.
             for above in reversed(self.path(node)):
                 below = (first >= self.first[above]) & (last <= self.last[above])
-                found[row, below & (shown <= above)] = above
-        return found
+                ancestors[row, below & (node_array <= above)] = above
+        return ancestors
 
     def path(self, node: int) -> list[int]:
         """The nodes from ``node`` up to the root, both included."""
@@ -350,52 +345,51 @@ class Hierarchy:
         return nodes
 
     def at_level(self, level: int) -> np.ndarray:
-        """What every node becomes at one level: its highest ancestor of at most that level.
+        """The highest ancestor of every node of at most one level; higher nodes stay. Shape (N,).
 
-        A node that lies higher stays; see :func:`kanon.algorithms.lattice_size.raised_to`. Shape
-        (N,).
+        See :func:`kanon.algorithms.lattice_size.raised_to`.
 
         >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
         ...                                ("b", "A", None), ("c", "*", None)])
         >>> [tree.labels[node] for node in tree.at_level(1)]
         ['A', 'A', 'c', 'A', '*']
         """
-        found = list(range(self.n_nodes))
+        targets = list(range(self.n_nodes))
         levels, above = self.level.tolist(), self.parent.tolist()
-        for node in reversed(found[:-1]):  # parents first
+        for node in reversed(targets[:-1]):  # parents first
             if levels[above[node]] <= level:
-                found[node] = found[above[node]]
-        return _frozen(found)
+                targets[node] = targets[above[node]]
+        return _lock(targets)
 
     def entries(self) -> list[tuple[str, str | None, float | None]]:
         """The tree as ``from_entries`` takes it, parents before children."""
-        found: list[tuple[str, str | None, float | None]] = []
+        entries: list[tuple[str, str | None, float | None]] = []
         stack = [self.root]
         while stack:
             node = stack.pop()
             above = None if node == self.root else self.labels[self.parent[node]]
-            drawn = None if self.weight is None or above is None else float(self.weight[node])
-            found.append((self.labels[node], above, drawn))
+            weight = None if self.weight is None or above is None else float(self.weight[node])
+            entries.append((self.labels[node], above, weight))
             stack.extend(reversed(self.children[node]))
-        return found
+        return entries
 
 
 def _is_text(label: str) -> bool:
-    """Whether a label can be written to a file: JSON may hold half of a surrogate pair."""
+    """Whether a label can be written to a file: JSON may contain half of a surrogate pair."""
     try:
         return label.isascii() or bool(label.encode())
     except UnicodeEncodeError:
         return False
 
 
-def _frozen(cells: list[int]) -> np.ndarray:
+def _lock(cells: list[int]) -> np.ndarray:
     array = np.array(cells, dtype=np.int32)
     array.setflags(write=False)
     return array
 
 
-def _depth_first(root: int, children: list[list[int]]) -> list[int]:
-    """The nodes in post-order; without recursion, for trees of any depth."""
+def _list_depth_first(root: int, children: list[list[int]]) -> list[int]:
+    """List the nodes in post-order, without recursion, for trees of any depth."""
     order: list[int] = []
     stack = [root]
     while stack:
@@ -406,31 +400,31 @@ def _depth_first(root: int, children: list[list[int]]) -> list[int]:
 
 
 def named_weight(value: object) -> str:
-    """How an error names a weight: what is no number could be a cell, and is not repeated.
+    """The name of a weight in an error; what is no number could be a cell and is not repeated.
 
     >>> named_weight(-1), named_weight("Doe")
-    ("The weight '-1'", 'What stands as weight')
+    ("The weight '-1'", 'The text in place of a weight')
     """
     plain = isinstance(value, int | float | np.number)
-    return f"The weight {quoted(value)}" if plain else "What stands as weight"
+    return f"The weight {quoted(value)}" if plain else "The text in place of a weight"
 
 
-def _weights(
-    listed: list[str], parents: list[str | None], weights: list[float | None]
+def _check_weights(
+    labels: list[str], parents: list[str | None], weights: list[float | None]
 ) -> np.ndarray | None:
-    """The edge weights as an array, 0 at the root; None if no edge has one."""
+    """Check the edge weights and make an array, 0 at the root; None if no edge has one."""
     edges = [index for index, parent in enumerate(parents) if parent is not None]
-    drawn = [index for index in edges if weights[index] is not None]
-    if not drawn:
+    weighted_edges = [index for index in edges if weights[index] is not None]
+    if not weighted_edges:
         return None
-    if len(drawn) < len(edges):
+    if len(weighted_edges) < len(edges):
         absent = next(index for index in edges if weights[index] is None)
         raise HierarchyError(
-            "The edge above {cells} has no weight although others have; "
-            "give every edge a number of at least 0, or none.",
-            [listed[absent]],
+            "The edge above {cells} has no weight although others have one. Give every edge a "
+            "number of at least 0, or none.",
+            [labels[absent]],
         )
-    array = np.zeros(len(listed))
+    array = np.zeros(len(labels))
     for index in edges:
         value = weights[index]
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -438,21 +432,21 @@ def _weights(
             raise HierarchyError(
                 f"{named_weight(value)} above {{cells}} is not allowed; it has to be a number "
                 f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
-                [listed[index]],
+                [labels[index]],
             )
         array[index] = value
     return array
 
 
-def _root_of(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
-    """The root of a graph, which has to be an arborescence; an error says where it is none."""
+def _find_root(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
+    """Find the root of a graph, or raise an error that names what makes it no tree."""
     import networkx as nx
 
     if not graph:
         raise HierarchyError("The graph has no nodes; a hierarchy needs one per value.")
     if not graph.is_directed():
         raise HierarchyError(
-            "The graph has no directions; the edges of a hierarchy lead from parent to child."
+            "The graph is not directed; the edges of a hierarchy lead from parent to child."
         )
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [name(edge[0]) for edge in nx.find_cycle(graph)]
@@ -464,20 +458,18 @@ def _root_of(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
     if crowded is not None:
         parents = [name(node) for node in graph.predecessors(crowded)]
         raise HierarchyError(
-            "More than one edge leads to a node ({cells}: the node, then where they begin); "
-            "a node has one parent.",
+            "More than one edge leads to a node ({cells}: the node, then its parents). Keep one.",
             [name(crowded), *parents],
         )
     roots = [node for node, degree in graph.in_degree() if degree == 0]
     if len(roots) > 1:
         raise HierarchyError(
-            f"The graph has {len(roots)} roots ({{cells}}), to which no edge leads; it needs one "
+            f"The graph has {len(roots)} roots ({{cells}}), nodes without a parent. It needs one "
             "root above all values.",
             [name(root) for root in roots],
         )
     return roots[0]
 
 
-def _plain_number(weight: Any) -> Any:
-    """A number of numpy as one of Python."""
+def _convert_number(weight: Any) -> Any:
     return weight.item() if isinstance(weight, np.number) else weight

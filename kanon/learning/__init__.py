@@ -1,1 +1,1 @@
-"""A release as numbers for a learner, classifiers, and what they learn from it."""
+"""Releases as numbers for classifiers, and what classifiers learn from them."""

@@ -1,4 +1,4 @@
-"""The classifiers that can be trained, as scikit-learn has them, and their training on classes."""
+"""The classifiers of scikit-learn that can be trained, and their training on classes."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from kanon.learning.representations import Matrix
 _NEIGHBOURS = 25
 _LEAST_LEAF = 0.001
 
-_DIGITS = 6  # what differs less is equal: the last digits depend on how a processor adds up
+_DIGITS = 6  # further digits depend on how a processor adds up
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Classifier:
     Attributes
     ----------
     card
-        What it is.
+        Its description.
     make
         A fresh estimator for a seed and a number of records to train on.
     weighted
-        Whether it is given every different row once, with the number of records as its weight.
-        It then learns exactly what it would from the records themselves; the others are given
-        every record, shuffled by the seed.
+        Whether it gets every different row once, weighted by the number of records. It then
+        learns exactly the same as from the records; the others get every record, shuffled by the
+        seed.
     seeded
         Whether the seed changes what it learns.
     """
@@ -42,15 +42,15 @@ class Classifier:
     seeded: bool = True
 
 
-# scikit-learn takes a second to load: only who trains something waits for it.
-def _seeded(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
+# scikit-learn takes a second to load, so it is loaded only for training.
+def _load_model(module: str, name: str, **settings: float | bool) -> Callable[[int, int], Any]:
     def make(seed: int, records: int) -> Any:
         return getattr(import_module(f"sklearn.{module}"), name)(random_state=seed, **settings)
 
     return make
 
 
-def _network(seed: int, records: int) -> Any:
+def _build_network(seed: int, records: int) -> Any:
     from sklearn.neural_network import MLPClassifier
 
     return MLPClassifier(
@@ -59,40 +59,40 @@ def _network(seed: int, records: int) -> Any:
     )  # fmt: skip
 
 
-def _neighbours(seed: int, records: int) -> Any:
+def _build_neighbours(seed: int, records: int) -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
     return KNeighborsClassifier(n_neighbors=min(_NEIGHBOURS, records), algorithm="brute")
 
 
 CLASSIFIERS: Mapping[str, Classifier] = {
-    one.card.name: one
-    for one in (
+    classifier.card.name: classifier
+    for classifier in (
         Classifier(
             Card(
                 "mlp", "Neural network",
                 "A small network with two hidden layers of 5 and 2 units: the published one.",
                 "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; scikit-learn, MLPClassifier",
             ),
-            _network,
+            _build_network,
         ),
         Classifier(
             Card(
                 "logistic-regression", "Logistic regression",
-                "Every column of the matrix adds or takes away a fixed amount of the odds.",
+                "Every column of the matrix raises or lowers the odds by a fixed factor.",
                 "scikit-learn, LogisticRegression",
             ),
-            _seeded("linear_model", "LogisticRegression", max_iter=1000),
+            _load_model("linear_model", "LogisticRegression", max_iter=1000),
             weighted=True, seeded=False,
         ),
         Classifier(
             Card(
                 "decision-tree", "Decision tree",
-                "Yes-or-no questions, one after the other; every answer keeps at least 0.1 % of "
-                "the records.",
+                "Yes-or-no questions, one after another; every answer keeps at least 0.1 % of the "
+                "records.",
                 "scikit-learn, DecisionTreeClassifier",
             ),
-            _seeded("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            _load_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
             weighted=True,
         ),
         Classifier(
@@ -101,24 +101,26 @@ CLASSIFIERS: Mapping[str, Classifier] = {
                 "The mean of a hundred decision trees, each grown on a random part of the records.",
                 "scikit-learn, RandomForestClassifier",
             ),
-            _seeded("ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+            _load_model(
+                "ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF
+            ),
         ),
         Classifier(
             Card(
                 "gradient-boosting", "Gradient boosting",
-                "Up to a hundred small trees, each mending what those before it got wrong.",
+                "Up to a hundred small trees, each correcting the errors of those before it.",
                 "scikit-learn, HistGradientBoostingClassifier",
             ),
-            _seeded("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+            _load_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
             seeded=False,
         ),
         Classifier(
             Card(
                 "nearest-neighbours", "Nearest neighbours",
-                f"What is most frequent among the {_NEIGHBOURS} training records most alike.",
+                f"The most frequent label among the {_NEIGHBOURS} most similar training records.",
                 "scikit-learn, KNeighborsClassifier",
             ),
-            _neighbours,
+            _build_neighbours,
         ),
     )
 }  # fmt: skip
@@ -130,44 +132,44 @@ class FittedClassifier:
     """A trained classifier, which predicts the labels of rows of classes."""
 
     estimator: Any  # as scikit-learn trained it
-    known: np.ndarray  # the labels that it has met, by position, in the estimator's order
+    known: np.ndarray  # the labels of its training, by position, in the estimator's order
     n_labels: int  # L
 
     def chances(self, matrix: Matrix) -> np.ndarray:
-        """How likely each label is held to be, per row. Shape (R, L); each row sums to 1."""
+        """The predicted probability of each label per row. Shape (R, L); each row sums to 1."""
         rows = matrix.rows.shape[0]
-        found = np.zeros((rows, self.n_labels))
+        chances = np.zeros((rows, self.n_labels))
         if self.estimator is None:
-            found[:, self.known] = 1.0
-            return found
+            chances[:, self.known] = 1.0
+            return chances
         every = np.arange(rows)
         start = 0
         for part in matrix.batches(every):
-            found[start : start + len(part), self.known] = self.estimator.predict_proba(part)
+            chances[start : start + len(part), self.known] = self.estimator.predict_proba(part)
             start += len(part)
-        rounded: np.ndarray = np.round(found, _DIGITS)
-        return rounded
+        rounded_chances: np.ndarray = np.round(chances, _DIGITS)
+        return rounded_chances
 
 
 def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
     """Train a classifier, by its name in :data:`CLASSIFIERS`, on the rows of classes."""
-    known = np.unique(training.label)
-    if len(known) == 1:
-        return FittedClassifier(None, known, n_labels)
+    labels = np.unique(training.label)
+    if len(labels) == 1:
+        return FittedClassifier(None, labels, n_labels)
     classifier = CLASSIFIERS[name]
     records = int(training.records.sum())
     estimator = classifier.make(seed, records)
     rows = matrix.dense()
     with warnings.catch_warnings():
-        # It has not converged after the rounds it was given: those are what was asked for.
+        # The number of rounds is fixed, converged or not.
         warnings.filterwarnings("ignore", message=".*(?:converge|iterations).*")
         if classifier.weighted:
             weight = training.records.astype(float)
             estimator.fit(rows[training.group], training.label, sample_weight=weight)
         else:
-            # Among records that are equally near, or in one batch, the order decides.
+            # Order matters for equally near records and within batches.
             order = np.random.default_rng(seed).permutation(records)
             of_record = np.repeat(training.group, training.records)[order]
             label = np.repeat(training.label, training.records)[order]
             estimator.fit(rows[of_record], label)
-    return FittedClassifier(estimator, known, n_labels)
+    return FittedClassifier(estimator, labels, n_labels)

@@ -1,4 +1,4 @@
-"""The published experiments: what is learnt from one table and validated on releases of it."""
+"""The published experiments: train on one table, validate on releases of it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ TRAINED_K = 100
 """The k of the release that the second experiment trains on, as published."""
 
 FIRST_SEEDS = 10
-"""So many networks are trained, as published."""
+"""The number of networks to train, as published."""
 
 
 class Fit(NamedTuple):
-    """One classifier to be trained.
+    """One classifier to train.
 
     Attributes
     ----------
     representation
-        What the table it is trained on is represented by.
+        The representation of its training table.
     seed
-        What it begins with.
+        The seed of its random numbers.
     """
 
     representation: str
@@ -42,20 +42,19 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one trained classifier predicts.
+    """The predictions of one trained classifier.
 
     Attributes
     ----------
     fit
-        Which one.
+        The classifier.
     scores : numpy.ndarray, shape (K, 4, 3)
         Per k of the study, representation and score, in the order of :data:`REPRESENTATIONS` and
         :data:`SCORES`.
     before : numpy.ndarray, shape (3,)
-        The scores on the validation records of the table that it was trained on.
+        The scores on the validation records of its training table.
     dead
-        Whether it gives all of those the same answer, as a network does whose units have all
-        fallen silent.
+        Whether it gives all of these the same answer, as a network without active units does.
     """
 
     fit: Fit
@@ -75,18 +74,18 @@ class ClassifierStudy:
     recodings
         Per k its release, rising.
     labelled
-        What is to be learnt, and which records train.
+        The labels to learn, and which records train.
     classifier
         A name in :data:`kanon.learning.classifiers.CLASSIFIERS`.
     trained
         Experiment 1 trains on the original table, experiment 2 on a release.
     trained_on
-        Of experiment 2 that release.
+        That release, for experiment 2.
 
     Notes
     -----
-    A record trains or validates, never both, whatever the table it is taken from. Releases are made
-    of all records. Suppressed records have no row, so they are in neither part.
+    A record trains or validates, never both, in whatever table. Releases are made of all records.
+    Suppressed records have no row, so they are in neither part.
 
     Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021.
     """
@@ -102,8 +101,8 @@ class ClassifierStudy:
 def fits_of(trained: Trained, classifier: str, seeds: int) -> list[Fit]:
     """The classifiers of an experiment.
 
-    On the original table the proportional representation equals fillParent; experiment 1 trains
-    on that one. Experiment 2 trains on each of the four. A classifier that no seed changes is
+    On the original table the proportional representation equals fillParent, and experiment 1
+    trains on it. Experiment 2 trains on each of the four. A classifier without random numbers is
     trained once.
 
     >>> len(fits_of("original", "mlp", 10)), len(fits_of("release", "mlp", 10))
@@ -111,9 +110,9 @@ def fits_of(trained: Trained, classifier: str, seeds: int) -> list[Fit]:
     >>> fits_of("original", "logistic-regression", 10)
     [Fit(representation='proportional', seed=0)]
     """
-    some = range(seeds if CLASSIFIERS[classifier].seeded else 1)
+    seed_range = range(seeds if CLASSIFIERS[classifier].seeded else 1)
     names = ["proportional"] if trained == "original" else list(REPRESENTATIONS)
-    return [Fit(name, seed) for seed in some for name in names]
+    return [Fit(name, seed) for seed in seed_range for name in names]
 
 
 def run_fits(
@@ -124,44 +123,44 @@ def run_fits(
     Parameters
     ----------
     keep
-        Given each outcome as soon as there is one, so that what is done is not lost with the rest.
+        Receives each outcome as soon as it is known, so that none is lost when others fail.
     """
     labels = study.labelled
 
-    def scored(chances: np.ndarray, pairs: Pairs) -> list[float]:
+    def compute_scores(chances: np.ndarray, pairs: Pairs) -> list[float]:
         return [*scores(chances, pairs, labels.positive).values()]
 
-    seen = []
+    inputs = []
     for recoding in study.recodings.values():
         matrices = [represent(name, recoding) for name in REPRESENTATIONS]
-        seen.append((labels.released(recoding)[1], matrices))
-    for place, one in enumerate(fits):
-        title = REPRESENTATIONS[one.representation].title
-        progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {one.seed}")
-        matrix, training, validation = _trained_on(study, one.representation)
+        inputs.append((labels.released(recoding)[1], matrices))
+    for place, task in enumerate(fits):
+        title = REPRESENTATIONS[task.representation].title
+        progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {task.seed}")
+        matrix, training, validation = _get_training_data(study, task.representation)
         if not len(training.records):  # all of them were suppressed
-            nothing = np.full((len(seen), len(REPRESENTATIONS), len(SCORES)), np.nan)
-            keep(Outcome(one, nothing, np.full(len(SCORES), np.nan), dead=True))
+            nothing = np.full((len(inputs), len(REPRESENTATIONS), len(SCORES)), np.nan)
+            keep(Outcome(task, nothing, np.full(len(SCORES), np.nan), dead=True))
             continue
-        model = fit(study.classifier, matrix, training, len(labels.labels), one.seed)
+        model = fit(study.classifier, matrix, training, len(labels.labels), task.seed)
         answers = model.chances(matrix)
-        found = [
-            [scored(model.chances(seen_as), pairs) for seen_as in matrices]
-            for pairs, matrices in seen
+        results = [
+            [compute_scores(model.chances(release_matrix), pairs) for release_matrix in matrices]
+            for pairs, matrices in inputs
         ]
         own = answers[validation.group]
         keep(
             Outcome(
-                fit=one,
-                scores=np.array(found).reshape(len(seen), len(REPRESENTATIONS), len(SCORES)),
-                before=np.array(scored(answers, validation)),
+                fit=task,
+                scores=np.array(results).reshape(len(inputs), len(REPRESENTATIONS), len(SCORES)),
+                before=np.array(compute_scores(answers, validation)),
                 dead=not len(own) or not np.ptp(own, axis=0).any(),
             )
         )
     progress(1.0, f"{counted(len(fits), 'fit')} done")
 
 
-def _trained_on(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:
+def _get_training_data(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:
     labels = study.labelled
     if study.trained_on is None:
         return represent_original(study.classes, name), labels.training, labels.validation
@@ -169,10 +168,10 @@ def _trained_on(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs
 
 
 def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Every score: a row per classifier, k and representation validated in.
+    """All scores: a row per classifier, k and representation of the validation.
 
-    Columns ``trained_in, seed, dead, k, validated_in, auc, accuracy, f1``. Where k is missing, the
-    row is of the table that the classifier was trained on.
+    Columns ``trained_in, seed, dead, k, validated_in, auc, accuracy, f1``. A row without k is of
+    the training table of the classifier.
 
     Parameters
     ----------
@@ -181,27 +180,27 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
     """
     rows: list[dict[str, object]] = []
     names = list(SCORES)
-    for one in outcomes:
-        about = {"trained_in": one.fit.representation, "seed": one.fit.seed, "dead": one.dead}
-        own = dict(zip(names, one.before.tolist(), strict=True))
-        rows.append({**about, "k": None, "validated_in": one.fit.representation, **own})
+    for run in outcomes:
+        about = {"trained_in": run.fit.representation, "seed": run.fit.seed, "dead": run.dead}
+        own_scores = dict(zip(names, run.before.tolist(), strict=True))
+        rows.append({**about, "k": None, "validated_in": run.fit.representation, **own_scores})
         for place, k in enumerate(ks):
             for at, name in enumerate(REPRESENTATIONS):
-                found = dict(zip(names, one.scores[place, at].tolist(), strict=True))
-                rows.append({**about, "k": k, "validated_in": name, **found})
+                release_scores = dict(zip(names, run.scores[place, at].tolist(), strict=True))
+                rows.append({**about, "k": k, "validated_in": name, **release_scores})
     columns = ["trained_in", "seed", "dead", "k", "validated_in", *names]
     return pd.DataFrame(rows, columns=columns).astype({"k": "Int64"})
 
 
 class Band(NamedTuple):
-    """The mean score over seeds, and how far they scatter.
+    """The mean score over seeds, and its deviation.
 
     Attributes
     ----------
     mean, deviation : numpy.ndarray, shape (K,)
-        Per k; the deviation is that of a sample (n − 1), not a number for a single seed.
+        Per k; the deviation is that of a sample (n − 1), NaN for a single seed.
     fits
-        How many classifiers were counted.
+        The number of classifiers.
     """
 
     mean: np.ndarray
@@ -212,18 +211,18 @@ class Band(NamedTuple):
 def bands(
     outcomes: Iterable[Outcome], score: str, trained_in: str, live: bool = False
 ) -> dict[str, Band]:
-    """Per representation validated in, the mean and deviation of a score at every k.
+    """Per representation of the validation, the mean and deviation of a score at every k.
 
     Parameters
     ----------
     outcomes
-        What came of the fits of a study.
+        The outcomes of a study.
     score
         One of :data:`kanon.learning.scores.SCORES`.
     trained_in
-        Only those trained in this representation count.
+        Only classifiers trained in this representation count.
     live
-        Leave out those that came out dead.
+        Leave out dead ones.
 
     Returns
     -------
@@ -232,9 +231,9 @@ def bands(
     """
     at = list(SCORES).index(score)
     counting = [
-        one.scores[:, :, at]
-        for one in outcomes
-        if one.fit.representation == trained_in and not (live and one.dead)
+        outcome.scores[:, :, at]
+        for outcome in outcomes
+        if outcome.fit.representation == trained_in and not (live and outcome.dead)
     ]
     if not counting:
         return {}

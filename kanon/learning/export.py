@@ -1,8 +1,8 @@
 """A release with its representation, as a file: its own columns, then those of the matrix.
 
 Publishing the matrix with the table is a step after anonymising: all records of a class have the
-same row, so they are as alike as before. What the proportional one tells beyond the release is
-measured in :mod:`kanon.learning.disclosure`.
+same row, so they look alike as before. :mod:`kanon.learning.disclosure` measures what the
+proportional representation reveals beyond the release.
 """
 
 import csv
@@ -25,13 +25,13 @@ from kanon.sources.row_order import sort_rows
 from kanon.sources.text_form import misread_bare
 
 FILE_KINDS = ("parquet", "csv")
-"""The kinds of file that a release with its representation is written as."""
+"""The file kinds of a release with its representation."""
 
-_BATCH = 65_536  # so many records are written at a time
+_BATCH = 65_536  # the records written at a time
 
 
 def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
-    plain, final = _names(source, recoding)
+    plain, final = _name_columns(source, recoding)
     return {old: new for old, new in zip(plain, final, strict=True) if old != new}
 
 
@@ -43,11 +43,13 @@ def representation_file(
     neutral: bool = False,
     order: Literal["released", "table"] = "released",
 ) -> bytes:
-    """The released table with its representation, written in batches: never expanded at once."""
+    """Write the released table with its representation in batches, never expanded as a whole."""
     if kind not in FILE_KINDS:
-        raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(FILE_KINDS)}.")
+        raise TableError(
+            f"The file kind {quoted(kind)} is unknown; choose from {', '.join(FILE_KINDS)}."
+        )
     matrix = represent(name, recoding)
-    _, names = _names(source, recoding)
+    _, names = _name_columns(source, recoding)
     table = source.release(recoding)
     of_row = source.class_of_rows(recoding)
     if order == "released":
@@ -56,59 +58,61 @@ def representation_file(
     if kind == "csv" and neutral:
         table, names = neutralised(table), [*map(neutral_text, names)]
     if kind == "csv":
-        return _csv(table, matrix, names, of_row, neutral)
+        return _write_csv(table, matrix, names, of_row, neutral)
     whole = name != "proportional"
-    return _parquet(arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32)
+    return _write_parquet(
+        arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32
+    )
 
 
-def _names(source: MemorySource, recoding: Recoding) -> tuple[list[str], list[str]]:
+def _name_columns(source: MemorySource, recoding: Recoding) -> tuple[list[str], list[str]]:
     plain = columns_of(recoding.classes.attributes, recoding.hierarchies)
-    taken = {str(one) for one in source.release_rows(recoding, np.arange(0)).columns}
-    # A column that keeps its name has it before another one gets a number.
-    used = taken | set(plain)
+    table_columns = {str(column) for column in source.release_rows(recoding, np.arange(0)).columns}
+    # Columns that keep their names reserve them before others get a number.
+    used = table_columns | set(plain)
     final = []
     for name in plain:
-        found = free_name(name, used) if name in taken else name
-        used.add(found)
-        final.append(found)
+        free = free_name(name, used) if name in table_columns else name
+        used.add(free)
+        final.append(free)
     return plain, final
 
 
-def _parquet(
+def _write_parquet(
     table: pa.Table,
     matrix: Matrix,
     names: Sequence[str],
     of_row: np.ndarray,
     number: type[np.uint8] | type[np.float32],
 ) -> bytes:
-    added = [pa.field(name, pa.from_numpy_dtype(number)) for name in names]
-    schema = pa.schema([*table.schema, *added])
+    matrix_fields = [pa.field(name, pa.from_numpy_dtype(number)) for name in names]
+    schema = pa.schema([*table.schema, *matrix_fields])
     buffer = io.BytesIO()
     with pyarrow.parquet.ParquetWriter(buffer, schema) as writer:
         for start in range(0, len(of_row), _BATCH):
-            here = of_row[start : start + _BATCH]
-            gone = here < 0
-            dense = np.zeros((len(here), len(names)), dtype=np.float32)
-            for rows in matrix.batches(here[~gone], size=_BATCH):  # one batch, or none
-                dense[~gone] = rows
-            columns = [pa.array(each.astype(number), mask=gone) for each in dense.T]
+            classes = of_row[start : start + _BATCH]
+            is_suppressed = classes < 0
+            dense = np.zeros((len(classes), len(names)), dtype=np.float32)
+            for rows in matrix.batches(classes[~is_suppressed], size=_BATCH):  # one batch, or none
+                dense[~is_suppressed] = rows
+            columns = [pa.array(values.astype(number), mask=is_suppressed) for values in dense.T]
             part = table.slice(start, _BATCH).combine_chunks()
-            arrays = [*(_one(column) for column in part.columns), *columns]
+            arrays = [*(_get_single_chunk(column) for column in part.columns), *columns]
             writer.write_table(pa.table(arrays, schema=schema))
     return buffer.getvalue()
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _get_single_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
 
 
-def _csv(
+def _write_csv(
     table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray, quotes: bool
 ) -> bytes:
-    """With quotes where they are needed; around every text if asked or if it could be misread."""
+    """Write CSV with quotes where needed, or around every text if wanted or misreadable."""
     for quoting in (csv.QUOTE_ALL,) if quotes else (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
         buffer = io.BytesIO()
-        for part in _csv_parts(table, matrix, names, of_row, quoting):
+        for part in _write_csv_parts(table, matrix, names, of_row, quoting):
             if quoting == csv.QUOTE_MINIMAL and misread_bare(part):
                 break
             buffer.write(part)
@@ -117,28 +121,31 @@ def _csv(
     return buffer.getvalue()
 
 
-def _csv_parts(
+def _write_csv_parts(
     table: pd.DataFrame, matrix: Matrix, names: Sequence[str], of_row: np.ndarray, quoting: int
 ) -> Iterator[bytes]:
     header = pd.DataFrame(columns=[*(str(name) for name in table.columns), *names])
     yield header.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     blank = "," * (len(names) - 1)
     for start in range(0, len(table), _BATCH):
-        here = of_row[start : start + _BATCH]
-        present = np.unique(here[here >= 0])
-        text = {-1: blank, **dict(zip(present.tolist(), _lines(matrix, present), strict=True))}
-        released = _released_lines(table.iloc[start : start + _BATCH], quoting)
+        classes = of_row[start : start + _BATCH]
+        present = np.unique(classes[classes >= 0])
+        text = {
+            -1: blank,
+            **dict(zip(present.tolist(), _write_matrix_lines(matrix, present), strict=True)),
+        }
+        table_lines = _write_table_lines(table.iloc[start : start + _BATCH], quoting)
         lines = (
             f"{line},{text[position]}\n"
-            for line, position in zip(released, here.tolist(), strict=True)
+            for line, position in zip(table_lines, classes.tolist(), strict=True)
         )
         yield "".join(lines).encode()
 
 
-def _released_lines(table: pd.DataFrame, quoting: int) -> list[str]:
-    """The released cells of each record as CSV, without the line's end."""
+def _write_table_lines(table: pd.DataFrame, quoting: int) -> list[str]:
+    """Write the released cells of each record as CSV, without line ends."""
     end = "\x1e\n"
-    while True:  # a cell may hold a line's end, so lines are told apart by what no cell holds
+    while True:  # a cell may contain a line end, so use one that no cell contains
         text = table.to_csv(index=False, header=False, lineterminator=end, quoting=quoting)
         lines: list[str] = text.split(end)
         if len(lines) == len(table) + 1:
@@ -146,7 +153,7 @@ def _released_lines(table: pd.DataFrame, quoting: int) -> list[str]:
         end = "\x1e" + end
 
 
-def _lines(matrix: Matrix, classes: np.ndarray) -> Iterator[str]:
+def _write_matrix_lines(matrix: Matrix, classes: np.ndarray) -> Iterator[str]:
     rows = matrix.rows[classes]
     values, place = np.unique(rows.data, return_inverse=True)
     texts = [np.format_float_positional(value, trim="-") for value in values]

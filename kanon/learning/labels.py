@@ -1,7 +1,6 @@
-"""What is to be learnt: the labels of the records, split once into training and validation.
+"""The labels to learn, split once into training and validation records.
 
-Counts per class are enough: records of one class with one label are the same to a learner, so no
-row has to be known.
+Counts per class are enough: records of one class with one label are the same to a learner.
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 
 MOST_LABELS = 50
-"""A column with more different values is no target: most of them would have few records."""
+"""A column with more different values is no target, as most of them would have few records."""
 
-TRAINING_SHARE = 2 / 3  # the share of the records that train, as published; the others validate
+TRAINING_SHARE = 2 / 3  # of the records, as published; the others validate
 
 
 class Pairs(NamedTuple):
-    """How many records of which class have which label; only pairs that occur."""
+    """The number of records per class and label; only pairs that occur."""
 
     group: np.ndarray  # the class
     label: np.ndarray  # the position of the label
     records: np.ndarray  # the number of records, at least 1
 
     def moved(self, into: np.ndarray, n_labels: int) -> Pairs:
-        """The pairs of classes that became part of others; those in -1 are left out."""
+        """Move the pairs to the classes that theirs became part of; -1 drops them."""
         group = into[self.group]
-        kept = group >= 0
-        keys = group[kept] * n_labels + self.label[kept]
-        found, place = np.unique(keys, return_inverse=True)
-        count = np.zeros(len(found), dtype=np.int64)
-        np.add.at(count, place, self.records[kept])
-        return Pairs(found // n_labels, found % n_labels, count)
+        stays = group >= 0
+        keys = group[stays] * n_labels + self.label[stays]
+        distinct, place = np.unique(keys, return_inverse=True)
+        count = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(count, place, self.records[stays])
+        return Pairs(distinct // n_labels, distinct % n_labels, count)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRecords:
-    """The labels of a table's records by class, and which records train and which validate."""
+    """The labels of a table's records by class, split into training and validation."""
 
-    target: str  # the column that is to be predicted
+    target: str  # the column to predict
     labels: tuple[str, ...]  # its values, at least two
     # the records of both parts, by original class and label
     training: Pairs
@@ -75,14 +74,14 @@ def labelled(
     """Split the records of a table once, each label by itself."""
     if not 0 < training_share < 1:
         raise PlanError(
-            f"The share for training is {training_share:g}; it must be above 0 and below 1."
+            f"The share for training is {training_share:g}; it has to be above 0 and below 1."
         )
     codes = [
         place
         for place, value in enumerate(histogram.values)
         if value != MISSING_LABEL and histogram.total[place]
     ]
-    _check(histogram, codes)
+    _check_target(histogram, codes)
     random = np.random.default_rng(seed)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     of_entry = histogram.of_entry
@@ -90,29 +89,29 @@ def labelled(
         entries = histogram.value == code
         group, count = of_entry[entries], histogram.count[entries]
         total = int(count.sum())
-        wanted = min(max(round(training_share * total), 1), total - 1)
-        trains = random.multivariate_hypergeometric(count, wanted, method="marginals")
+        n_training = min(max(round(training_share * total), 1), total - 1)
+        trains = random.multivariate_hypergeometric(count, n_training, method="marginals")
         parts.append((group, np.full(len(group), place), trains, count - trains))
-    group, label, trains, validates = (np.concatenate(each) for each in zip(*parts, strict=True))
+    group, label, trains, validates = (np.concatenate(part) for part in zip(*parts, strict=True))
     return LabelledRecords(
         histogram.name,
         tuple(histogram.values[code] for code in codes),
-        _pairs(group, label, trains),
-        _pairs(group, label, validates),
+        _build_pairs(group, label, trains),
+        _build_pairs(group, label, validates),
         int(histogram.total.sum() - histogram.total[codes].sum()),
     )
 
 
-def _check(histogram: Sensitive, codes: list[int]) -> None:
+def _check_target(histogram: Sensitive, codes: list[int]) -> None:
     name = quoted(histogram.name)
     if len(codes) < 2:
         raise TableError(
             f"The column {name} has {counted(len(codes), 'different value')}, so there is nothing "
-            "to predict; choose a target with at least two."
+            "to predict. Choose a target with at least two."
         )
     if len(codes) > MOST_LABELS:
         raise TableError(
-            f"The column {name} has {thin(len(codes))} different values; a target can have at "
+            f"The column {name} has {thin(len(codes))} different values. Choose a target with at "
             f"most {MOST_LABELS}, so that each has enough records."
         )
     totals = histogram.total[codes]
@@ -120,15 +119,15 @@ def _check(histogram: Sensitive, codes: list[int]) -> None:
         alone = [histogram.values[code] for code in codes if histogram.total[code] < 2]
         raise TableError(
             f"The column {name}: {counted(len(alone), 'value')} ({{cells}}) "
-            f"{'has' if len(alone) == 1 else 'have'} one record only; a target needs two records "
+            f"{'has' if len(alone) == 1 else 'have'} only one record; a target needs two records "
             "per value, one to train on and one to validate on.",
             alone,
         )
 
 
-def _pairs(group: np.ndarray, label: np.ndarray, count: np.ndarray) -> Pairs:
+def _build_pairs(group: np.ndarray, label: np.ndarray, count: np.ndarray) -> Pairs:
     order = np.lexsort((label, group))
-    kept = order[count[order] > 0]
+    rows = order[count[order] > 0]
     return Pairs(
-        group[kept].astype(np.int64), label[kept].astype(np.int64), count[kept].astype(np.int64)
+        group[rows].astype(np.int64), label[rows].astype(np.int64), count[rows].astype(np.int64)
     )

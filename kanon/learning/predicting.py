@@ -1,4 +1,4 @@
-"""Which measure of a release tells how well it can be learnt from? Rank correlations."""
+"""Which measure of a release predicts how well classifiers learn from it? Rank correlations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,18 +7,18 @@ import pandas as pd
 
 from kanon.cards import Card
 
-CONFIDENCE = 0.95  # how often an interval made this way holds the true value, about
+CONFIDENCE = 0.95  # about how often such an interval contains the true value
 
-LEAST_K = 8  # with fewer k an interval over draws of them would be far too narrow
+LEAST_K = 8  # with fewer k an interval would be far too narrow
 
 _DRAWS = 2000
 
 
-def spearman(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's rank correlation; not a number where either has one value alone."""
-    once = np.ones((1, len(one)))
-    first, second = (_centred(_ranks(values, once), once) for values in (one, other))
-    return float(_correlated(first, second, once)[0])
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's rank correlation; NaN where either has only one value."""
+    once = np.ones((1, len(x)))
+    first, second = (_centre_ranks(_rank_by_weight(values, once), once) for values in (x, y))
+    return float(_correlate(first, second, once)[0])
 
 
 _COLUMNS = [
@@ -30,25 +30,25 @@ _COLUMNS = [
 def agreements(
     points: pd.DataFrame, measures: Mapping[str, Card], learned: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
-    some = points.dropna(subset=list(learned))
-    if some.empty:
+    scored = points.dropna(subset=list(learned))
+    if scored.empty:
         return pd.DataFrame(columns=_COLUMNS)
-    ks, of_point = np.unique(some["k"].to_numpy(), return_inverse=True)
+    ks, of_point = np.unique(scored["k"].to_numpy(), return_inverse=True)
     random = np.random.default_rng(seed)
-    drawn = random.multinomial(len(ks), np.full(len(ks), 1 / len(ks)), size=_DRAWS)
-    drawn = np.vstack([np.ones((1, len(ks)), dtype=np.int64), drawn])  # first those there are
-    weight = drawn[:, of_point].astype(float)
+    draws = random.multinomial(len(ks), np.full(len(ks), 1 / len(ks)), size=_DRAWS)
+    draws = np.vstack([np.ones((1, len(ks)), dtype=np.int64), draws])  # first all k as they are
+    weight = draws[:, of_point].astype(float)
     values = {
-        **{name: some[name].to_numpy(float) for name in learned},
+        **{name: scored[name].to_numpy(float) for name in learned},
         **{
-            name: some[name].to_numpy(float) * (-1 if card.direction == "lower" else 1)
+            name: scored[name].to_numpy(float) * (-1 if card.direction == "lower" else 1)
             for name, card in measures.items()
         },
     }
-    ranks = {name: _centred(_ranks(one, weight), weight) for name, one in values.items()}
+    ranks = {name: _centre_ranks(_rank_by_weight(x, weight), weight) for name, x in values.items()}
     within = {
         (measure, score): np.array(
-            [_within(values[measure][of_point == at], values[score][of_point == at])
+            [_correlate_within(values[measure][of_point == at], values[score][of_point == at])
              for at in range(len(ks))]
         )
         for measure in measures
@@ -57,28 +57,29 @@ def agreements(
     rows = []
     for measure in measures:
         for score in learned:
-            over = _correlated(ranks[measure], ranks[score], weight)
-            alone = _averaged(within[measure, score], drawn)
+            over = _correlate(ranks[measure], ranks[score], weight)
+            alone = _compute_mean(within[measure, score], draws)
             rows.append(
                 {
                     "measure": measure,
                     "score": score,
                     "agreement": over[0],
-                    **_ends("", over[1:], len(ks)),
+                    **_find_interval("", over[1:], len(ks)),
                     "at_equal_k": alone[0],
-                    **_ends(
+                    **_find_interval(
                         "_at_equal_k", alone[1:], int((~np.isnan(within[measure, score])).sum())
                     ),
-                    "releases": len(some),
+                    "releases": len(scored),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def _ranks(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Ranks of numbers that each stand for as many as their weight; equal ones share the mean.
+def _rank_by_weight(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Rank numbers that each count as often as their weight; equal ones share the mean.
 
-    >>> _ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])).tolist()
+    >>> weight = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
+    >>> _rank_by_weight(np.array([5.0, 7.0, 7.0]), weight).tolist()
     [[1.0, 2.5, 2.5], [1.5, 3.0, 3.0]]
     """
     levels, place = np.unique(values, return_inverse=True)
@@ -88,37 +89,37 @@ def _ranks(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return middle[:, place]
 
 
-def _centred(ranks: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _centre_ranks(ranks: np.ndarray, weight: np.ndarray) -> np.ndarray:
     mean = (weight * ranks).sum(axis=1) / np.maximum(weight.sum(axis=1), 1)
-    centred: np.ndarray = ranks - mean[:, None]
-    return centred
+    differences: np.ndarray = ranks - mean[:, None]
+    return differences
 
 
-def _correlated(one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The correlation of centred ranks per row of weights; not a number without a spread."""
-    spread = np.sqrt((weight * one**2).sum(axis=1) * (weight * other**2).sum(axis=1))
-    shared = (weight * one * other).sum(axis=1)
-    found = np.divide(shared, spread, out=np.full(len(shared), np.nan), where=spread > 1e-9)
-    clipped: np.ndarray = np.clip(found, -1.0, 1.0)
-    return clipped
+def _correlate(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Correlate centred ranks per row of weights; NaN without a spread."""
+    spread = np.sqrt((weight * first**2).sum(axis=1) * (weight * second**2).sum(axis=1))
+    shared = (weight * first * second).sum(axis=1)
+    quotients = np.divide(shared, spread, out=np.full(len(shared), np.nan), where=spread > 1e-9)
+    correlations: np.ndarray = np.clip(quotients, -1.0, 1.0)
+    return correlations
 
 
-def _within(one: np.ndarray, other: np.ndarray) -> float:
-    """The rank correlation among the releases for one k; of two it would be a coin's toss."""
-    return spearman(one, other) if len(one) > 2 else float("nan")
+def _correlate_within(first: np.ndarray, second: np.ndarray) -> float:
+    """Correlate the ranks of the releases for one k; two would be pure chance."""
+    return spearman(first, second) if len(first) > 2 else float("nan")
 
 
-def _averaged(per_k: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """The mean over the k that have a number, per row of how often each k is drawn."""
-    there = ~np.isnan(per_k)
-    total = drawn[:, there].sum(axis=1)
-    added = drawn[:, there] @ per_k[there]
-    return np.divide(added, total, out=np.full(len(drawn), np.nan), where=total > 0)
+def _compute_mean(per_k: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Average over the k that have a number, per row of how often each k is drawn."""
+    has_number = ~np.isnan(per_k)
+    total = draws[:, has_number].sum(axis=1)
+    sums = draws[:, has_number] @ per_k[has_number]
+    return np.divide(sums, total, out=np.full(len(draws), np.nan), where=total > 0)
 
 
-def _ends(what: str, drawn: np.ndarray, ks: int) -> dict[str, float]:
-    there = drawn[~np.isnan(drawn)]
-    if not len(there) or ks < LEAST_K:
-        return {f"low{what}": float("nan"), f"high{what}": float("nan")}
-    low, high = np.quantile(there, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return {f"low{what}": float(low), f"high{what}": float(high)}
+def _find_interval(suffix: str, numbers: np.ndarray, ks: int) -> dict[str, float]:
+    present = numbers[~np.isnan(numbers)]
+    if not len(present) or ks < LEAST_K:
+        return {f"low{suffix}": float("nan"), f"high{suffix}": float("nan")}
+    low, high = np.quantile(present, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return {f"low{suffix}": float(low), f"high{suffix}": float(high)}

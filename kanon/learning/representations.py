@@ -1,9 +1,9 @@
 """A release as numbers for a learner: one row per class, one column per node of each hierarchy.
 
-A learner wants numbers, and a released cell names a node of a tree. So every quasi-identifier Q
-becomes a column ``Q_val`` for each node val of its hierarchy (not for the leaves alone), and a
-representation says what stands in it. All records of a class have the same row: it is kept once,
-and written out record by record only in batches, where a learner asks for them.
+Learners need numbers, and a released cell names a node of a tree. So every quasi-identifier Q
+becomes a column ``Q_val`` for each node val of its hierarchy (not only for the leaves), and a
+representation defines its entries. All records of a class have the same row: it is stored once,
+and expanded to records only in batches, where a learner needs them.
 
 >>> from kanon.hierarchy.build import groups
 >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
@@ -40,29 +40,29 @@ _CARDS = {
         Card(
             "oneClass",
             "oneClass",
-            "A 1 at the released value alone: every released value is a word of its own, and "
-            "how values lie below each other is not told.",
+            "A 1 at the released value only: every released value is separate, and how values lie "
+            "below each other is ignored.",
             _INAN,
         ),
         Card(
             "fillParent",
             "fillParent",
-            "A 1 at the released value and at all that lies above it: two values have in "
-            "common what lies above both.",
+            "A 1 at the released value and at all values above it: two values share what lies "
+            "above both.",
             _INAN,
         ),
         Card(
             "fillChild",
             "fillChild",
-            "A 1 at the released value and at all that lies below it: everything that the "
-            "original value could have been.",
+            "A 1 at the released value and at all values below it: everything that the original "
+            "value could have been.",
             _INAN,
         ),
         Card(
             "proportional",
             "proportional",
-            "At every value the share of the class's records whose original value is that one "
-            "or lies below it: what the class is made of, published with the table.",
+            "At every value the share of the class's records with that original value or one "
+            "below it: the mix of the class, published with the table.",
             _VITON,
         ),
     )
@@ -70,7 +70,7 @@ _CARDS = {
 REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(_CARDS)
 """The four representations, by name."""
 
-_BATCH = 65_536  # so many rows are written out at a time
+_BATCH = 65_536  # the rows expanded at a time
 
 _CELLS = 2**22
 
@@ -83,7 +83,7 @@ class Matrix:
     ----------
     rows : scipy.sparse.csr_array, shape (R, N), float32
         The row of each released class, in the order of ``recoding.nodes``; entries from 0 to 1,
-        those that are 0 not stored.
+        zeros not stored.
     columns : tuple of str, length N
         See :func:`columns_of`.
     """
@@ -92,12 +92,12 @@ class Matrix:
     columns: tuple[str, ...]
 
     def dense(self) -> np.ndarray:
-        """Every entry, those that are 0 too. Shape (R, N), float32."""
-        found: np.ndarray = self.rows.toarray()
-        return found
+        """All entries, zeros too. Shape (R, N), float32."""
+        entries: np.ndarray = self.rows.toarray()
+        return entries
 
     def batches(self, of_record: np.ndarray, size: int = _BATCH) -> Iterator[np.ndarray]:
-        """The rows of records, a batch at a time, so that they are never all in memory.
+        """The rows of records, batch by batch, so that they are never all in memory.
 
         Parameters
         ----------
@@ -113,13 +113,13 @@ class Matrix:
         Raises
         ------
         ValueError
-            A record is suppressed (-1), so it has no row, or the class is not there.
+            A record is suppressed (-1), so it has no row, or its class does not exist.
         """
-        given = np.asarray(of_record)
-        if len(given) and not (given.min() >= 0 and given.max() < self.rows.shape[0]):
+        classes = np.asarray(of_record)
+        if len(classes) and not (classes.min() >= 0 and classes.max() < self.rows.shape[0]):
             raise ValueError(f"classes are numbered 0 to {self.rows.shape[0] - 1}")
-        for start in range(0, len(given), size):
-            yield self.rows[given[start : start + size]].toarray()
+        for start in range(0, len(classes), size):
+            yield self.rows[classes[start : start + size]].toarray()
 
 
 def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
@@ -133,33 +133,33 @@ def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> l
     Returns
     -------
     list of str
-        In the order of the attributes, and of the nodes of each. Where two would be called the
-        same, the later one gets a number.
+        In the order of the attributes, and of the nodes of each. Where two would have the same
+        name, the later one gets a number.
 
     >>> from kanon.hierarchy.build import suppression
     >>> columns_of(["a", "a_b"], [suppression(["b_c", "d"]), suppression(["c"])])
     ['a_b_c', 'a_d', 'a_*', 'a_b_c (2)', 'a_b_*']
     """
-    taken: set[str] = set()
-    found = []
+    names: set[str] = set()
+    columns = []
     for attribute, tree in zip(attributes, hierarchies, strict=True):
         for label in tree.labels[: tree.root + 1]:
-            found.append(free_name(f"{attribute}_{label}", taken))
-            taken.add(found[-1])
-    return found
+            columns.append(free_name(f"{attribute}_{label}", names))
+            names.add(columns[-1])
+    return columns
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """The name, with the first number that makes it one of its own if it is taken.
+def free_name(name: str, used: set[str]) -> str:
+    """The name, or the name with the first number that makes it unique.
 
     >>> free_name("a", {"a", "a (2)"}), free_name("b", {"a"})
     ('a (3)', 'b')
     """
-    found, number = name, 1
-    while found in taken:
+    free, number = name, 1
+    while free in used:
         number += 1
-        found = f"{name} ({number})"
-    return found
+        free = f"{name} ({number})"
+    return free
 
 
 def represent(name: str, recoding: Recoding) -> Matrix:
@@ -174,8 +174,8 @@ def represent(name: str, recoding: Recoding) -> Matrix:
       lies below val.
 
     A released range is no node and has no column. For *oneClass* and *fillParent* v is then the
-    smallest node that covers the range; *fillChild* has a 1 at every node from there downwards all
-    of whose leaves lie within the range. *Proportional* looks at original values, which are nodes.
+    smallest node that covers the range; *fillChild* has a 1 at every node from there downwards
+    whose leaves all lie within the range. *Proportional* uses original values, which are nodes.
 
     Parameters
     ----------
@@ -202,18 +202,18 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     """
     if name not in REPRESENTATIONS:
         raise PlanError(
-            f"The representation {quoted(name)} is not known; there are {listing(REPRESENTATIONS)}."
+            f"The representation {quoted(name)} is unknown; choose from {listing(REPRESENTATIONS)}."
         )
     blocks, places = [], []
     for j, tree in enumerate(recoding.hierarchies):
         if name == "proportional":
-            blocks.append(_shares(recoding, j, tree))
+            blocks.append(_compute_shares(recoding, j, tree))
             places.append(np.arange(recoding.n_classes))
         else:
             values, place = np.unique(recoding.nodes[:, j], return_inverse=True)
-            blocks.append(_pattern(name, tree, values))
+            blocks.append(_build_pattern(name, tree, values))
             places.append(place)
-    rows = _side_by_side(blocks, places, recoding.n_classes)
+    rows = _join_blocks(blocks, places, recoding.n_classes)
     return Matrix(rows, tuple(columns_of(recoding.classes.attributes, recoding.hierarchies)))
 
 
@@ -236,14 +236,14 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
     return represent(name, Recoding(classes, classes.nodes, classes.counts, alone))
 
 
-def _covers(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
-    """Of each node itself, of a range the smallest node that covers it."""
-    found: np.ndarray = np.where(nodes > tree.root, tree.parent[nodes], nodes)
-    return found
+def _replace_ranges(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
+    """Replace each range by the smallest node that covers it."""
+    covers: np.ndarray = np.where(nodes > tree.root, tree.parent[nodes], nodes)
+    return covers
 
 
-def _upwards(tree: Hierarchy) -> csr_array:
-    """Which node val (column) each node (row) is or lies below. Shape (N, N), int64, sparse."""
+def _find_ancestors(tree: Hierarchy) -> csr_array:
+    """Mark the nodes (columns) at or above each node (row). Shape (N, N), int64, sparse."""
     size = tree.root + 1
     low = above = np.arange(size)
     lows, aboves = [], []
@@ -256,45 +256,43 @@ def _upwards(tree: Hierarchy) -> csr_array:
     return csr_array((np.ones(len(places[0]), dtype=np.int64), places), shape=(size, size))
 
 
-def _pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
+def _build_pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
     size = tree.root + 1
-    nodes = _covers(tree, values)
+    nodes = _replace_ranges(tree, values)
     if name == "oneClass":
         once = np.ones(len(nodes), dtype=np.int64)
         return csr_array((once, (np.arange(len(nodes)), nodes)), shape=(len(nodes), size))
     if name == "fillParent":
-        return _upwards(tree)[nodes]
-    below = _upwards(tree).T.tocsr()
-    # Below the cover of a range may be far more than in the range: a few rows at a time.
+        return _find_ancestors(tree)[nodes]
+    below = _find_ancestors(tree).T.tocsr()
+    # Far more nodes may be below the cover than in the range, so take a few rows at a time.
     few = max(1, _CELLS // size)
     parts = [
-        _within(tree, values[first : first + few], below[nodes[first : first + few]])
+        _select_within(tree, values[first : first + few], below[nodes[first : first + few]])
         for first in range(0, len(values), few)
     ]
     return vstack(parts, format="csr") if parts else csr_array((0, size), dtype=np.int64)
 
 
-def _within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr_array:
+def _select_within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr_array:
     row, low = below.tocoo().coords
     fits = (tree.first[values[row]] <= tree.first[low]) & (tree.last[low] <= tree.last[values[row]])
     return csr_array((below.data[fits], (row[fits], low[fits])), shape=below.shape)
 
 
-def _shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
-    kept = recoding.assigned >= 0
-    original = _covers(tree, recoding.classes.nodes[kept, j])
+def _compute_shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
+    stays = recoding.assigned >= 0
+    original = _replace_ranges(tree, recoding.classes.nodes[stays, j])
     shape = (recoding.n_classes, tree.root + 1)
-    # Whole numbers until the one division: equal counts are a share of exactly 1.
-    at = csr_array((recoding.classes.counts[kept], (recoding.assigned[kept], original)), shape)
-    found = (at @ _upwards(tree)).tocsr()
-    of_entry = np.repeat(recoding.counts, np.diff(found.indptr))
-    return csr_array((found.data / of_entry, found.indices, found.indptr), shape)
+    # Whole numbers until one division, so that equal counts are a share of exactly 1.
+    at = csr_array((recoding.classes.counts[stays], (recoding.assigned[stays], original)), shape)
+    sums = (at @ _find_ancestors(tree)).tocsr()
+    of_entry = np.repeat(recoding.counts, np.diff(sums.indptr))
+    return csr_array((sums.data / of_entry, sums.indices, sums.indptr), shape)
 
 
-def _side_by_side(
-    blocks: Sequence[csr_array], places: Sequence[np.ndarray], size: int
-) -> csr_array:
-    """The rows ``places[j]`` of every block, side by side; written once, into their final place."""
+def _join_blocks(blocks: Sequence[csr_array], places: Sequence[np.ndarray], size: int) -> csr_array:
+    """Join the rows ``places[j]`` of every block side by side, in one copy."""
     lengths = [np.diff(block.indptr) for block in blocks]
     of_row = [length[place] for length, place in zip(lengths, places, strict=True)]
     start = np.zeros(size + 1, dtype=np.int64)
@@ -305,11 +303,11 @@ def _side_by_side(
     for block, place, length in zip(blocks, places, of_row, strict=True):
         block.sort_indices()
         for first in range(0, size, _BATCH):
-            some = slice(first, first + _BATCH)
-            long = length[some]
+            batch = slice(first, first + _BATCH)
+            long = length[batch]
             within = np.arange(long.sum()) - np.repeat(np.cumsum(long) - long, long)
-            source = np.repeat(block.indptr[place[some]], long) + within
-            target = np.repeat(free[some], long) + within
+            source = np.repeat(block.indptr[place[batch]], long) + within
+            target = np.repeat(free[batch], long) + within
             indices[target] = block.indices[source] + offset
             data[target] = block.data[source]
         free += length

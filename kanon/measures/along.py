@@ -1,4 +1,4 @@
-"""The criteria at every k of a merge path at once: what a curve or a slider shows."""
+"""The criteria at every k of a merge path at once, for curves and sliders."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,53 +33,52 @@ class Curves:
     at_root: np.ndarray
     deleted_among_modified: np.ndarray
     # per sensitive column the entropy l-diversity and the t-closeness (norm 1, in [0, 2]) of the
-    # release: of its worst class
+    # worst released class
     entropy_l: Mapping[str, np.ndarray] = field(default_factory=dict)
     t_norm1: Mapping[str, np.ndarray] = field(default_factory=dict)
-    # the records in classes of which size, shape (S, B): see :mod:`kanon.measures.class_sizes`
+    # the records by size of their class, shape (S, B): see :mod:`kanon.measures.class_sizes`
     class_sizes: np.ndarray | None = None
-    # per further measure its numbers, as far as they are known: see
-    # :mod:`kanon.measures.extended_measures`
+    # per further measure its known numbers: see :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
-    # the k at which those of them are known that are no running sums
+    # the k at which the measures are known that are no running sums
     measured_at: tuple[int, ...] = ()
 
     def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
-        """A further measure for several k; not a number where it is not known."""
-        return known_at(self.further, name, self._rows(ks), ks)
+        """A further measure for several k; NaN where it is unknown."""
+        return known_at(self.further, name, self._find_rows(ks), ks)
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
-        return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
+        return None if self.class_sizes is None else self.class_sizes[self._find_rows(ks)]
 
     def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
-        """The suppressed records for several k, in percent: none, as merging suppresses nobody."""
+        """The suppressed records for several k, in percent: 0, as merging suppresses none."""
         return np.zeros(len(ks))
 
     def row(self, k: int) -> int:
         """The row of the release for k, which must be at most the last ``min_k``."""
-        return int(self._rows([k])[0])
+        return int(self._find_rows([k])[0])
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        return {"k": np.asarray(ks), **self.columns(self._rows(ks))}
+        return {"k": np.asarray(ks), **self.columns(self._find_rows(ks))}
 
     def columns(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
         """Some rows, or all, under their names in ``CURVES.csv``."""
-        altered = {name: values[rows] for name, values in self.alteration.items()}
-        return _columns(
+        alterations = {name: values[rows] for name, values in self.alteration.items()}
+        return _order_columns(
             {
                 "min_k": self.min_k[rows],
                 "classes": self.n_classes[rows],
-                "mean_alteration": mean_of(altered),
+                "mean_alteration": mean_of(alterations),
                 "generalised_percent": self.generalised[rows],
                 "root_percent": self.at_root[rows],
                 "deleted_among_modified_percent": self.deleted_among_modified[rows],
             },
-            altered,
+            alterations,
             {name: values[rows] for name, values in self.entropy_l.items()},
             {name: values[rows] for name, values in self.t_norm1.items()},
         )
 
-    def _rows(self, ks: Sequence[int]) -> np.ndarray:
+    def _find_rows(self, ks: Sequence[int]) -> np.ndarray:
         if max(ks) > self.min_k[-1]:
             last = int(self.min_k[-1])
             raise PlanError(f"k = {max(ks)} was not computed; the largest k is {last}.")
@@ -88,7 +87,7 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Criteria at some k alone, of an algorithm that runs once per k."""
+    """Criteria at some k only, of an algorithm that runs once per k."""
 
     # the criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),)
     numbers: Mapping[str, np.ndarray]
@@ -98,26 +97,28 @@ class Points:
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
-        rows = self._rows(ks)
+        rows = self._find_rows(ks)
         return self.further[name][rows] if name in self.further else np.full(len(rows), np.nan)
 
     def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
         """The suppressed records for several k, in percent. Shape (len(ks),)."""
-        return np.zeros(len(ks)) if self.suppressed is None else self.suppressed[self._rows(ks)]
+        return (
+            np.zeros(len(ks)) if self.suppressed is None else self.suppressed[self._find_rows(ks)]
+        )
 
     def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
-        return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
+        return None if self.class_sizes is None else self.class_sizes[self._find_rows(ks)]
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        rows = self._rows(ks)
+        rows = self._find_rows(ks)
         return {name: values[rows] for name, values in self.numbers.items()}
 
-    def _rows(self, ks: Sequence[int]) -> list[int]:
+    def _find_rows(self, ks: Sequence[int]) -> list[int]:
         places = {int(k): place for place, k in enumerate(self.numbers["k"])}
         lacking = [k for k in ks if k not in places]
         if lacking:
-            known = ", ".join(map(str, places))
-            raise PlanError(f"k = {lacking[0]} was not computed; known are {known}.")
+            computed = ", ".join(map(str, places))
+            raise PlanError(f"k = {lacking[0]} was not computed; choose from {computed}.")
         return [places[k] for k in ks]
 
 
@@ -130,44 +131,44 @@ _AFTER = (
 )
 
 
-def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
-    """What a measure of a sensitive column is called in ``CURVES.csv``."""
-    return what if len(columns) == 1 else f"{what}_{column}"
+def privacy_column(measure: str, column: str, columns: Sequence[str]) -> str:
+    """The name of a measure of a sensitive column in ``CURVES.csv``."""
+    return measure if len(columns) == 1 else f"{measure}_{column}"
 
 
 def levels_along(
     curves: Curves | Points, column: str, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """l and t of the worst class in each row of some curves; t as total variation distance."""
-    found = curves.columns() if isinstance(curves, Curves) else curves.numbers
+    """l and t of the worst class in each row of curves; t as total variation distance."""
+    numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
     diverse, distance = (
-        found[privacy_column(what, column, columns)] for what in ("entropy_l", "t_norm1")
+        numbers[privacy_column(measure, column, columns)] for measure in ("entropy_l", "t_norm1")
     )
     return diverse, distance / 2
 
 
-def _columns(
-    found: Mapping[str, Any],
-    altered: Mapping[str, Any],
+def _order_columns(
+    numbers: Mapping[str, Any],
+    alterations: Mapping[str, Any],
     entropy_l: Mapping[str, Any],
     t_norm1: Mapping[str, Any],
 ) -> dict[str, Any]:
     columns = list(entropy_l)
     sensitive = {
-        privacy_column(what, column, columns): values[column]
+        privacy_column(measure, column, columns): values[column]
         for column in columns
-        for what, values in (("entropy_l", entropy_l), ("t_norm1", t_norm1))
+        for measure, values in (("entropy_l", entropy_l), ("t_norm1", t_norm1))
     }
     return {
-        **{name: found[name] for name in _BEFORE},
-        **{f"alteration_{name}": value for name, value in altered.items()},
-        **{name: found[name] for name in _AFTER},
+        **{name: numbers[name] for name in _BEFORE},
+        **{f"alteration_{name}": value for name, value in alterations.items()},
+        **{name: numbers[name] for name in _AFTER},
         **sensitive,
     }
 
 
 def numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
-    """Criteria as a table: the smallest class is blank where none is left, and else whole.
+    """Criteria as a table; the smallest class is whole, or blank where no class is left.
 
     >>> numbers_table({"k": [2, 9], "min_k": [3.0, np.nan]})["min_k"].tolist()
     [3, <NA>]
@@ -176,45 +177,52 @@ def numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Criteria with t as pages have it: total variation, 0 to 1, in place of norm 1, twice that.
+    """Criteria with t as on the pages: total variation, 0 to 1, instead of norm 1, twice that.
 
     >>> by_total_variation({"k": 2, "t_norm1": 1.5, "t_norm1_ill": 0.5})
     {'k': 2, 't_variational': 0.75, 't_variational_ill': 0.25}
     """
-    found = {}
-    for name, each in numbers.items():
+    converted = {}
+    for name, values in numbers.items():
         norm_1 = name == "t_norm1" or name.startswith("t_norm1_")
-        found[name.replace("t_norm1", "t_variational", norm_1)] = each / 2 if norm_1 else each
-    return found
+        converted[name.replace("t_norm1", "t_variational", norm_1)] = (
+            values / 2 if norm_1 else values
+        )
+    return converted
 
 
 def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
     rows, further = [], []
     for k, recoding in recodings.items():
-        found = summary(recoding, metrics, k)
+        numbers = summary(recoding, metrics, k)
         if not recoding.n_classes:
-            found["min_k"] = np.nan
+            numbers["min_k"] = np.nan
         elif (persons := recoding.released.min_persons) is not None:
-            found["min_k"] = persons
+            numbers["min_k"] = persons
         sensitive = recoding.released.sensitive
-        further.append(further_of(found, [each.name for each in sensitive]))
-        least = {each.name: _worst_of(np.min, entropy_l_diversity.each(each)) for each in sensitive}
-        most = {each.name: _worst_of(np.max, t_closeness.each(each)) for each in sensitive}
-        rows.append({"k": k, **_columns(found, found["alteration"], least, most)})
+        further.append(further_of(numbers, [column.name for column in sensitive]))
+        least = {
+            column.name: _compute_worst(np.min, entropy_l_diversity.each(column))
+            for column in sensitive
+        }
+        most = {
+            column.name: _compute_worst(np.max, t_closeness.each(column)) for column in sensitive
+        }
+        rows.append({"k": k, **_order_columns(numbers, numbers["alteration"], least, most)})
     sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
-    gone = [
+    suppressed = [
         share(recoding.suppressed_records, recoding.classes.n_records)
         for recoding in recodings.values()
     ]
     return Points(
         {name: np.array([row[name] for row in rows]) for name in rows[0]},
         sizes,
-        np.array(gone) if any(gone) else None,
-        {name: np.array([each[name] for each in further]) for name in further[0]},
+        np.array(suppressed) if any(suppressed) else None,
+        {name: np.array([row[name] for row in further]) for name in further[0]},
     )
 
 
-def _worst_of(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> float:
+def _compute_worst(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> float:
     return float(extreme(levels)) if len(levels) else np.nan
 
 
@@ -241,41 +249,42 @@ def curves_along(
 
     alteration = {}
     for metric in metrics:
-        left = node_sums(path, whole_potentials(classes, metric))
-        alteration[metric.name] = _percent(left[0] - left[at], left[0])
+        remaining = node_sums(path, whole_potentials(classes, metric))
+        alteration[metric.name] = _compute_percent(remaining[0] - remaining[at], remaining[0])
     further: Mapping[str, np.ndarray] = {}
-    if at_some is not None:  # one at a time: a release is as large as the table's classes
-        made = release or path.at
-        further = further_along(path, ((k, made(k)) for k in at_some))
+    if at_some is not None:  # one at a time, as a release is as large as the table's classes
+        make_release = release or path.at
+        further = further_along(path, ((k, make_release(k)) for k in at_some))
     return Curves(
         min_k=min_k,
         n_classes=size - np.append(0, fewer)[at],
         alteration=alteration,
-        generalised=_percent(raised[at], classes.n_cells),
-        at_root=_percent(at_root[at], classes.n_cells),
-        deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
+        generalised=_compute_percent(raised[at], classes.n_cells),
+        at_root=_compute_percent(at_root[at], classes.n_cells),
+        deleted_among_modified=_compute_percent(at_root[at] - started_at_root, raised[at]),
         class_sizes=class_sizes_along(path) if least is None else None,
         further=further,
         measured_at=tuple(at_some or ()),
-        **_worst(path, at),
+        **_find_worst_levels(path, at),
     )
 
 
-def _worst(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-    """The l and t of the worst class of every release, per sensitive column."""
+def _find_worst_levels(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+    """Find l and t of the worst class of every release, per sensitive column."""
     entropy_l, t_norm1 = {}, {}
-    for each in path.classes.sensitive:
+    for sensitive in path.classes.sensitive:
         worst = {}
-        for seen in dict.fromkeys((each.folded, each)):  # l by what reads alike, t as written
-            state = np.array([len(seen.value)], dtype=np.int64)
-            histograms = histograms_of(seen, len(path.counts))
-            worst[seen] = measure_along(histograms, path.parts, state)
-        entropy_l[each.name] = np.exp(-worst[each.folded][0][at])
-        t_norm1[each.name] = worst[each][1][at]
+        # l by folded spellings, t as written
+        for variant in dict.fromkeys((sensitive.folded, sensitive)):
+            state = np.array([len(variant.value)], dtype=np.int64)
+            histograms = histograms_of(variant, len(path.counts))
+            worst[variant] = measure_along(histograms, path.parts, state)
+        entropy_l[sensitive.name] = np.exp(-worst[sensitive.folded][0][at])
+        t_norm1[sensitive.name] = worst[sensitive][1][at]
     return {"entropy_l": entropy_l, "t_norm1": t_norm1}
 
 
-def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
+def _compute_percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
     whole = np.broadcast_to(np.asarray(whole, dtype=float), part.shape)
     shares = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
     return 100.0 * shares

@@ -40,30 +40,29 @@ def value(recoding: Recoding, metric: Metric) -> float:
 
     The cost is the sum over records and quasi-identifiers of D(original) - D(released), with D
     the potential of the metric; suppressed records count as raised to the root. Costs are sums of
-    whole numbers (see :mod:`kanon.hierarchy.scaled_potentials`), so equal costs are equal to the
-    last digit.
+    whole numbers (see :mod:`kanon.hierarchy.scaled_potentials`), so equal costs have equal digits.
 
     Returns
     -------
     float
-        In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. A table
-        that is at the roots already has 0.
+        In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. It is 0
+        for a table that is at the roots already.
     """
     depths = whole_potentials(recoding.original, metric)
 
-    def left(cells: Sequence[np.ndarray]) -> int:
+    def sum_remaining(cells: Sequence[np.ndarray]) -> int:
         return sum(int(depth @ at) for depth, at in zip(depths, cells, strict=True))
 
-    possible = left(original_cells(recoding))
-    return share(float(possible - left(recoding.cells)), float(possible))
+    possible = sum_remaining(original_cells(recoding))
+    return share(float(possible - sum_remaining(recoding.cells)), float(possible))
 
 
-def mean_of(altered: Mapping[str, T]) -> T:
+def mean_of(alterations: Mapping[str, T]) -> T:
     """The mean of the alterations under several metrics, in percent.
 
-    Averaging over metrics keeps the one that guided the release from judging itself alone. The
-    mean is over the published metrics: a metric of one's own, measured beside them, does not
-    change it. Without any published one it is over all that were measured.
+    The mean keeps the metric that guided the release from being its only judge. It is over the
+    published metrics, so a user's own metric does not change it; without any published one, over
+    all that were measured.
 
     Parameters
     ----------
@@ -73,5 +72,5 @@ def mean_of(altered: Mapping[str, T]) -> T:
     >>> mean_of({"ncp": 10.0, "total": 20.0, "my own": 90.0})
     15.0
     """
-    names = [name for name in PUBLISHED if name in altered] or list(altered)
-    return sum(altered[name] for name in names) / len(names)  # type: ignore[return-value]
+    names = [name for name in PUBLISHED if name in alterations] or list(alterations)
+    return sum(alterations[name] for name in names) / len(names)  # type: ignore[return-value]

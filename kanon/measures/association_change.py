@@ -1,4 +1,4 @@
-"""Association change: how much less, or more, columns seem to have to do with each other."""
+"""Association change: how much weaker, or stronger, columns seem to be associated."""
 
 import math
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="association_change",
     title="Association change",
-    summary="By how much Cramér's V, how closely two columns go together from 0 to 1, corrected "
-    "for chance, differs from that of the original table, in the mean over pairs of columns.",
+    summary="How much Cramér's V, the association of two columns from 0 to 1 corrected for chance, "
+    "differs from the original table, averaged over pairs of columns.",
     source="Cramér 1946; correction for chance: Bergsma 2013; uniform spread: Xiao, Tao 2006",
     unit="Cramér's V",
     direction="lower",
-    lowest="0: every two columns go together as they did",
+    lowest="0: every two columns are associated as before",
     highest="1: columns that determined each other no longer do, or the reverse",
 )
 
 MOST_PAIRS = 2**20
-"""Two columns are left out if there are more pairs of values than this: 8 MB of numbers."""
+"""Two columns with more pairs of values than this, 8 MB of numbers, are left out."""
 
 BINS = 10
-"""A column of more numbers than this is put into so many bins of equally many records."""
+"""A column of more numbers than this is put into this many bins of equally many records."""
 
 RECORDS_PER_VALUE = 2
-"""A column with fewer records for each value, in the mean, is near-unique and left out."""
+"""A column with fewer records per value on average is near-unique and left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Associations:
-    """How closely columns go together, two by two.
+    """How closely columns are associated, two by two.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Associations:
 
 
 class Change(NamedTuple):
-    """How a pair of columns went together, and does now."""
+    """The association of a pair of columns, before and after."""
 
     one: str
     other: str
@@ -88,41 +88,41 @@ def strongest(then: Associations, now: Associations) -> Change | None:
 
 
 def before(classes: EquivalenceClasses) -> Associations:
-    """The associations of the original table, remembered as long as it is there."""
-    return _original(classes)[1]
+    """The associations of the original table, cached for its lifetime."""
+    return _measure_original(classes)[1]
 
 
 def after(recoding: Recoding) -> Associations:
     """The associations that a reader of the release expects, under uniform spread.
 
-    What is binned or near-unique, and the highest φ², are those of the original table.
+    Bins, near-unique columns and the highest φ² are those of the original table.
     """
-    return _associations(recoding.released, _original(recoding.classes)[0])
+    return _measure_associations(recoding.released, _measure_original(recoding.classes)[0])
 
 
 def value(recoding: Recoding) -> float | None:
     """The mean of |V before - V after| over pairs of columns, one a quasi-identifier at least.
 
     V = √(max(0, φ² - chance) / (min(r', c') - 1)) is Cramér's, as Bergsma corrects it: without
-    what columns that have nothing to do with each other reach by chance, on average.
+    what independent columns reach by chance, on average.
 
     φ² = χ² / N is that of the estimated number of records of every pair of leaves, Σ over classes
     of |C| u_i ⊗ u_j with u = 1 / |v| below the class's node v and 0 elsewhere; N is their sum.
-    Chance is (r - 1)(c - 1) / (N - 1), r and c being how many values the cells tell apart: see
+    Chance is (r - 1)(c - 1) / (N - 1), r and c being how many values the cells distinguish: see
     :attr:`kanon.measures.spread.SpreadColumn.told_apart`. Where cells are raised to several levels,
     often both columns at once, the mean of r c is that over records of the two at their levels.
-    r' = r - (r - 1)² / (N - 1), and c', are those of the original table, before and after: what a
-    release cannot tell apart any more does not count as told.
+    r' = r - (r - 1)² / (N - 1), and c', are those of the original table, before and after, so a
+    release gains nothing by distinguishing fewer values.
 
     A column of more than :data:`BINS` numbers is put into bins of equally many original records,
-    which take the place of its leaves: a number is in the bin that the middle of its records is in.
+    which take the place of its leaves: a number is in the bin of the middle of its records.
     Columns that are near-unique in the original table are left out. Suppressed records are in no
     class. V is 0 where a column has one value, or nothing is released.
 
     Returns
     -------
     float or None
-        In [0, 1]: 0 if all associations are as they were, as in the identity, and of one column.
+        In [0, 1]: 0 if all associations are unchanged, as in the identity, and for one column.
         None if all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS`
         pairs of values.
     """
@@ -141,85 +141,85 @@ class _Scale(NamedTuple):
     near_unique: tuple[str, ...]  # the columns that are not counted, and in neither of these
 
 
-_KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[_Scale, Associations]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[EquivalenceClasses, tuple[_Scale, Associations]] = WeakKeyDictionary()
 
 
-def _original(classes: EquivalenceClasses) -> tuple[_Scale, Associations]:
-    if classes not in _KNOWN:
-        scale = _scale_of(classes)
-        _KNOWN[classes] = scale, _associations(classes, scale)
-    return _KNOWN[classes]
+def _measure_original(classes: EquivalenceClasses) -> tuple[_Scale, Associations]:
+    if classes not in _CACHE:
+        scale = _compute_scale(classes)
+        _CACHE[classes] = scale, _measure_associations(classes, scale)
+    return _CACHE[classes]
 
 
-def _scale_of(classes: EquivalenceClasses) -> _Scale:
+def _compute_scale(classes: EquivalenceClasses) -> _Scale:
     n = classes.n_records
     all_bins: dict[str, np.ndarray | None] = {}
     highest: dict[str, float] = {}
     near_unique = []
     for column in columns_of(classes):
-        bins = _bins_of(column)
-        found = column if bins is None else column.binned(bins)
-        values = np.count_nonzero(column.at if bins is None else found.records)
+        bins = _choose_bins(column)
+        spread = column if bins is None else column.binned(bins)
+        values = np.count_nonzero(column.at if bins is None else spread.records)
         if n < RECORDS_PER_VALUE * values:
             near_unique.append(column.name)
             continue
-        more = _values(found) - 1
+        more = _count_values(spread) - 1
         all_bins[column.name] = bins
         highest[column.name] = more - more**2 / max(n - 1, 1)
     return _Scale(all_bins, highest, tuple(near_unique))
 
 
-def _bins_of(column: SpreadColumn) -> np.ndarray | None:
-    named = [place for place, text in enumerate(column.values) if text != MISSING_LABEL]
-    sizes = numbers([column.values[place] for place in named])
+def _choose_bins(column: SpreadColumn) -> np.ndarray | None:
+    present = [place for place, text in enumerate(column.values) if text != MISSING_LABEL]
+    sizes = numbers([column.values[place] for place in present])
     if sizes is None:
         return None
     rank = np.unique(sizes, return_inverse=True)[1]
-    records = np.bincount(rank, weights=column.records[named])
+    records = np.bincount(rank, weights=column.records[present])
     if np.count_nonzero(records) <= BINS:
         return None
     middle = np.cumsum(records) - records / 2
     bins = np.full(len(column.values), BINS)
-    bins[named] = np.minimum(BINS * middle / records.sum(), BINS - 1).astype(int)[rank]
+    bins[present] = np.minimum(BINS * middle / records.sum(), BINS - 1).astype(int)[rank]
     return bins
 
 
-def _associations(classes: EquivalenceClasses, scale: _Scale) -> Associations:
+def _measure_associations(classes: EquivalenceClasses, scale: _Scale) -> Associations:
     columns = [
         column if (bins := scale.bins[column.name]) is None else column.binned(bins)
         for column in columns_of(classes)
         if column.name in scale.bins
     ]
     names = tuple(column.name for column in columns)
-    found, left_out = np.full((len(names), len(names)), np.nan), []
+    cramers_v, left_out = np.full((len(names), len(names)), np.nan), []
     for i, j in combinations(range(len(names)), 2):
-        one, other = columns[i], columns[j]
-        if one.of_entry is not None:
+        first, second = columns[i], columns[j]
+        if first.of_entry is not None:
             continue  # two sensitive columns
-        if one.shares.shape[1] * other.shares.shape[1] > MOST_PAIRS:
+        if first.shares.shape[1] * second.shares.shape[1] > MOST_PAIRS:
             left_out.append((names[i], names[j]))
             continue
         highest = min(scale.highest[names[i]], scale.highest[names[j]])
-        found[i, j] = found[j, i] = _cramers_v(one, other, highest)
-    found.setflags(write=False)
+        cramers_v[i, j] = cramers_v[j, i] = _compute_cramers_v(first, second, highest)
+    cramers_v.setflags(write=False)
     binned = tuple(name for name in names if scale.bins[name] is not None)
-    return Associations(names, found, tuple(left_out), scale.near_unique, binned)
+    return Associations(names, cramers_v, tuple(left_out), scale.near_unique, binned)
 
 
-def _cramers_v(one: SpreadColumn, other: SpreadColumn, highest: float) -> float:
-    """V of two columns: φ², less what it is by chance, as a share of the highest."""
-    n = int(one.at.sum())
+def _compute_cramers_v(first: SpreadColumn, second: SpreadColumn, highest: float) -> float:
+    """V of two columns: φ² without its value by chance, as a share of the highest."""
+    n = int(first.at.sum())
     if n < 2 or highest <= 0:
         return 0.0
-    nodes = joint_counts(one, other)
-    expected = np.outer(one.records, other.records) / n
-    there = expected > 0
-    apart = (spread_counts(one, other, nodes) - expected)[there]
-    square = float((apart**2 / expected[there]).sum()) / n
-    both = float(one.told_apart @ (nodes @ other.told_apart)) / n
-    chance = (both - _values(one) - _values(other) + 1) / (n - 1)
+    nodes = joint_counts(first, second)
+    expected = np.outer(first.records, second.records) / n
+    occurs = expected > 0
+    apart = (spread_counts(first, second, nodes) - expected)[occurs]
+    square = float((apart**2 / expected[occurs]).sum()) / n
+    both = float(first.told_apart @ (nodes @ second.told_apart)) / n
+    chance = (both - _count_values(first) - _count_values(second) + 1) / (n - 1)
     return math.sqrt(min(1.0, max(0.0, square - chance) / highest))
 
 
-def _values(column: SpreadColumn) -> float:
+def _count_values(column: SpreadColumn) -> float:
     return float(column.told_apart @ column.at) / max(int(column.at.sum()), 1)

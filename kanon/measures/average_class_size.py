@@ -1,4 +1,4 @@
-"""Average class size: how many records look alike in the mean."""
+"""Average class size: how many records look alike on average."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ CARD = Card(
     source="LeFevre, DeWitt, Ramakrishnan 2006",
     unit="records",
     direction="lower",
-    lowest="1: everybody is unique",
+    lowest="1: every record is unique",
     highest="n: all records look the same",
 )
 
@@ -25,7 +25,7 @@ def per_class(sizes: np.ndarray) -> np.ndarray:
 
 
 def of_sum(number: T, before: T, classes: EquivalenceClasses) -> T:
-    """All records over the number of classes, where nobody is suppressed."""
+    """All records over the number of classes, where none are suppressed."""
     return classes.n_records / number
 
 

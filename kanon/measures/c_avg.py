@@ -1,4 +1,4 @@
-"""C_AVG: how much larger classes are in the mean than they have to be."""
+"""C_AVG: how much larger than necessary classes are on average."""
 
 from kanon.cards import Card
 from kanon.measures import average_class_size
@@ -22,7 +22,7 @@ def value(recoding: Recoding, k: int) -> float | None:
     Parameters
     ----------
     k
-        The k that was asked for, at least 1.
+        The k of the plan, at least 1.
     """
     average = average_class_size.value(recoding)
     return None if average is None else average / k

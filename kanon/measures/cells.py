@@ -1,4 +1,4 @@
-"""The cells of a release: which were raised, and where they are now. Shared by many measures."""
+"""The cells of a release: which were raised, and where they are now. Used by many measures."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ def whole_potentials(
 
 
 def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
-    """Whether nodes are values: a missing cell is none, though it has a leaf of its own.
+    """Whether nodes are values: a missing cell is none, although it has its own leaf.
 
     >>> from kanon.hierarchy.build import suppression
     >>> is_value(suppression(["a", "(missing)"]), np.array([0, 1])).tolist()
@@ -39,10 +39,10 @@ def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
 
 
 def cells_shown(recoding: Recoding, column: str) -> int:
-    """In how many released records a quasi-identifier shows its original value."""
+    """Count the released records in which a quasi-identifier has its original value."""
     place = recoding.classes.attributes.index(column)
-    shown, tree = recoding.unchanged[place], recoding.hierarchies[place]
-    return int(shown[is_value(tree, np.arange(len(shown)))].sum())
+    unchanged, tree = recoding.unchanged[place], recoding.hierarchies[place]
+    return int(unchanged[is_value(tree, np.arange(len(unchanged)))].sum())
 
 
 def cells_raised(recoding: Recoding) -> int:
@@ -56,12 +56,12 @@ def cells_raised(recoding: Recoding) -> int:
 
 
 def cells_at_root(recoding: Recoding) -> int:
-    return _at_roots(recoding, recoding.cells)
+    return _count_at_roots(recoding, recoding.cells)
 
 
 def cells_raised_to_root(recoding: Recoding) -> int:
-    """The number of cells that were raised to the root: not those that started there."""
-    return cells_at_root(recoding) - _at_roots(recoding, original_cells(recoding))
+    """The number of cells that were raised to the root, without those that started there."""
+    return cells_at_root(recoding) - _count_at_roots(recoding, original_cells(recoding))
 
 
 def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
@@ -70,8 +70,8 @@ def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
 
 
 def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
-    """The sum of a number per node over all cells, rounded once: the order does not matter."""
-    products = (at * lost for at, lost in zip(cells, losses, strict=True))
+    """The sum of a number per node over all cells, rounded once, so that order does not matter."""
+    products = (at * node_losses for at, node_losses in zip(cells, losses, strict=True))
     return math.fsum(number for product in products for number in product.tolist())
 
 
@@ -80,5 +80,5 @@ def share(part: float, whole: float) -> float:
     return 100.0 * (part / whole) if whole else 0.0
 
 
-def _at_roots(recoding: Recoding, cells: Iterable[np.ndarray]) -> int:
+def _count_at_roots(recoding: Recoding, cells: Iterable[np.ndarray]) -> int:
     return sum(int(at[tree.root]) for tree, at in zip(recoding.hierarchies, cells, strict=True))

@@ -1,4 +1,4 @@
-"""How many records are in classes of which size: few numbers per release."""
+"""The records by size of their class, in a few numbers per release."""
 
 import numpy as np
 
@@ -20,27 +20,27 @@ def up_to(n_records: int) -> np.ndarray:
 
 
 def class_sizes_of(recoding: Recoding) -> np.ndarray:
-    """The number of records in released classes of 2^b up to 2^(b+1) - 1 records, per b."""
+    """The number of records in released classes of 2^b to 2^(b+1) - 1 records, per b."""
     counts = recoding.counts
     size = bins(recoding.classes.n_records)
-    return np.bincount(_bin(counts), weights=counts, minlength=size).astype(np.int64)
+    return np.bincount(_find_bins(counts), weights=counts, minlength=size).astype(np.int64)
 
 
 def class_sizes_along(path: MergePath) -> np.ndarray:
     """The same for every release on a merge path, from running sums. Shape (S, B)."""
     size = path.classes.n_classes
     at = np.searchsorted(path.smallest, path.distinct_k, side="left")
-    bin_of = _bin(path.counts)
-    found = np.zeros((len(at), bins(path.classes.n_records)), dtype=np.int64)
+    bin_of = _find_bins(path.counts)
+    sizes = np.zeros((len(at), bins(path.classes.n_records)), dtype=np.int64)
     parts = path.parts
-    for place in range(found.shape[1]):
-        here = np.where(bin_of == place, path.counts, 0)
-        gone = np.where(parts >= 0, here[parts], 0).sum(axis=1)
-        after = np.concatenate([[0], np.cumsum(here[size:] - gone)]) + here[:size].sum()
-        found[:, place] = after[at]
-    return found
+    for place in range(sizes.shape[1]):
+        tally = np.where(bin_of == place, path.counts, 0)
+        minus = np.where(parts >= 0, tally[parts], 0).sum(axis=1)
+        after = np.concatenate([[0], np.cumsum(tally[size:] - minus)]) + tally[:size].sum()
+        sizes[:, place] = after[at]
+    return sizes
 
 
-def _bin(counts: np.ndarray) -> np.ndarray:
-    """The power of two that each size begins with, exactly."""
+def _find_bins(counts: np.ndarray) -> np.ndarray:
+    """Find the largest power of two up to each size, exactly."""
     return np.frexp(counts.astype(float))[1] - 1

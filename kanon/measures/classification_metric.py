@@ -1,4 +1,4 @@
-"""Classification metric: how often a class says the wrong thing about a sensitive value."""
+"""Classification metric: how often a class predicts the wrong sensitive value."""
 
 import numpy as np
 
@@ -8,22 +8,22 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="classification_metric",
     title="Classification metric (CM)",
-    summary="The share of the records that are suppressed, or whose value of the sensitive column "
-    "is not the most frequent one of their class.",
+    summary="The share of the records that are suppressed, or whose sensitive value is not the "
+    "most frequent one of their class.",
     source="Iyengar 2002",
     unit="share",
     direction="lower",
-    lowest="0: every class has one value, and nobody is suppressed",
-    highest="1: everybody is suppressed",
+    lowest="0: every class has one value, and no record is suppressed",
+    highest="1: every record is suppressed",
 )
 
 
 def value(recoding: Recoding, column: str) -> float:
     """CM = (suppressed + Σ over classes of (|C| - max_s n_s)) / n, in [0, 1]; 0 without records.
 
-    Low is good for who trains a classifier of this column on the release, and says the opposite
-    for privacy: what a class agrees on is known of all its records. Where several values are the
-    most frequent of a class, one of them counts as right, and the number is the same whichever.
+    Low is good for training a classifier of this column on the release, and bad for privacy: a
+    value that a class agrees on is known of all its records. Where several values are the most
+    frequent of a class, one of them counts as right; the number is the same for each.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers over several releases: ranks, what ties decide, differences, the area under a curve."""
+"""Numbers over several releases: ranks, effects of ties, differences, the area under a curve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,7 @@ class Standing:
     # the least and largest value over all tie seeds
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
-    # whether a number's band overlaps that of the best in its row, so that ties decide which of
-    # them is ahead
+    # whether a number's band overlaps that of the best in its row, so that ties decide
     undecided: pd.DataFrame | None = None
 
     @property
@@ -29,7 +28,7 @@ class Standing:
 
     @property
     def behind(self) -> pd.DataFrame:
-        """How far down each place is in its row: 0 for the best, 1 for the worst."""
+        """The position of each rank in its row: 0 for the best, 1 for the worst."""
         last = self.ranks.max(axis=1) - 1
         return (self.ranks - 1).div(last.where(last > 0, 1), axis=0)
 
@@ -55,33 +54,33 @@ def standing(
     digits: int | None = None,
     higher: Sequence[bool] | None = None,
 ) -> Standing:
-    """Who is ahead in each row, and whether that is more than luck."""
+    """Rank the numbers in each row, and find where ties decide."""
     directions = tuple(higher) if higher is not None else (False,) * len(values)
     up = np.array(directions, dtype=bool)[:, None]
-    # Where higher is better, the same numbers below zero: then lower is.
-    seen = as_shown(values.to_numpy(dtype=float), digits)
-    turned = np.where(up, -seen, seen)
-    turned = np.where(np.isnan(turned), np.inf, turned)  # nothing to measure: last
+    # Where higher is better, negate the numbers, so that lower is better everywhere.
+    rounded_values = as_shown(values.to_numpy(dtype=float), digits)
+    keys = np.where(up, -rounded_values, rounded_values)
+    keys = np.where(np.isnan(keys), np.inf, keys)  # nothing to measure: last
     shape = {"index": values.index, "columns": values.columns}
-    placed = pd.DataFrame([ranks(row) for row in turned], **shape)
+    place_table = pd.DataFrame([ranks(row) for row in keys], **shape)
     if low is None or high is None:
-        return Standing(values, placed, directions)
+        return Standing(values, place_table, directions)
     least, most = (as_shown(ends.to_numpy(dtype=float), digits) for ends in (low, high))
     below, above = np.where(up, -most, least), np.where(up, -least, most)
-    undecided = pd.DataFrame(_undecided(turned, below, above), **shape)
-    return Standing(values, placed, directions, low, high, undecided)
+    undecided = pd.DataFrame(_find_ties(keys, below, above), **shape)
+    return Standing(values, place_table, directions, low, high, undecided)
 
 
-def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Whether ties decide between a value and the best, that is the lowest, in its row."""
+def _find_ties(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Find where ties decide between a value and the best, the lowest, in its row."""
     best, wide = values == values.min(axis=1, keepdims=True), high > low
     best_wide = (best & wide).any(axis=1, keepdims=True)
     reach = np.where(best, high, -np.inf).max(axis=1, keepdims=True)
-    # A band holds its own value, so only its lower end can part it from a better one. Where neither
-    # band has a width, ties have no say.
-    others = ~best & (low <= reach) & (wide | best_wide)
+    # A band includes its own value, so only its lower end can separate it from a better one. Where
+    # neither band has a width, ties decide nothing.
+    rest = ~best & (low <= reach) & (wide | best_wide)
     rivals = best & best_wide & (best.sum(axis=1, keepdims=True) > 1)
-    return others | rivals | (best & others.any(axis=1, keepdims=True))
+    return rest | rivals | (best & rest.any(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +89,8 @@ class Difference:
 
     ks: tuple[int, ...]  # the k, rising
     values: np.ndarray  # the first minus the second
-    # what that can be over all tie seeds: the least of the first minus the largest of the second,
-    # and the other way round
+    # its range over all tie seeds: the least of the first minus the largest of the second, and the
+    # reverse
     low: np.ndarray | None
     high: np.ndarray | None
     higher: bool  # whether the higher number is the better one
@@ -109,19 +108,21 @@ class Difference:
 
 
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
-    """The place of each value, the least first; ties share the smaller place."""
+    """The rank of each value, the least first; ties share the smaller rank."""
     compared = as_shown(np.asarray(alterations, dtype=float), digits)
     compared = np.where(np.isnan(compared), np.inf, compared)  # nothing to measure: last
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
 def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers rounded as they are where they are shown, so that what looks equal is equal."""
-    found = np.asarray(values, dtype=float)
+    """Round numbers as they are displayed, so that what looks equal is equal."""
+    numbers = np.asarray(values, dtype=float)
     if digits is None:
-        return found
-    # numpy multiplies and divides, so a half may fall to the other side than in the text.
-    return np.array([round(value, digits) for value in found.ravel().tolist()]).reshape(found.shape)
+        return numbers
+    # numpy multiplies and divides, so it may round a half differently than the text.
+    return np.array([round(value, digits) for value in numbers.ravel().tolist()]).reshape(
+        numbers.shape
+    )
 
 
 def check_interval(low: int, high: int, n_records: int) -> None:
@@ -131,9 +132,9 @@ def check_interval(low: int, high: int, n_records: int) -> None:
             f"{counted(n_records, 'record')}."
         )
     if low < 2:
-        raise PlanError(f"The interval begins at k = {low}; k is at least 2.")
+        raise PlanError(f"The interval begins at k = {low}; k has to be at least 2.")
     if low >= high:
-        raise PlanError(f"The interval from {low} to {high} is empty; it has to end at a larger k.")
+        raise PlanError(f"The interval from {low} to {high} is empty. Let it end at a larger k.")
 
 
 def nauc(
@@ -143,7 +144,7 @@ def nauc(
     check_interval(low, high, n_records)
     points = {int(at): float(value) for at, value in zip(k, values, strict=True)}
     if low not in points or high not in points:
-        raise PlanError(f"The curve has to be computed at both ends, k = {low} and k = {high}.")
+        raise PlanError(f"Compute the curve at both ends, k = {low} and k = {high}.")
     inside = sorted(at for at in points if low <= at <= high)
     area = np.trapezoid([points[at] for at in inside], inside)
     return float(area / (high - low))

@@ -1,4 +1,4 @@
-"""Conditional entropy: how many bits of each original value its released one leaves open."""
+"""Conditional entropy: how many bits of each original value its released value leaves open."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="conditional_entropy_bits",
     title="Conditional entropy",
-    summary="How many bits of the original value a released one leaves open, to who knows how "
-    "often each value occurs in the original table; added up over cells.",
+    summary="How many bits of the original value a released value leaves open to anyone who knows "
+    "the frequencies of the original table, summed over cells.",
     source="Gionis, Tassa 2009; de Spoelberch, interim report, Imperial College London",
     unit="bits",
     direction="lower",
-    lowest="0 bits: every original value can be told",
-    highest="n · Σ log2 of the number of values: nothing can be told of any of them",
+    lowest="0 bits: every original value is certain",
+    highest="n · Σ log2 of the number of values: nothing is known of any of them",
 )
 
 
@@ -27,18 +27,18 @@ def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     return tuple(map(conditional_bits, classes.hierarchies, classes.cells))
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """What all cells leave open is the conditional entropy."""
-    return lost
+    return total
 
 
 def value(recoding: Recoding) -> float:
     """Π_e = Σ over cells of H(V | released value), in bits.
 
-    V is the original value, as a record drawn from those of the original table that are at the
-    released value or below has it. Suppressed records count as root cells. Of a full-domain release
-    of leaves that suppresses nobody it equals the non-uniform entropy. Raising a cell may lower it
-    (see :func:`kanon.measures.node_losses.conditional_bits`), so it suits no search by bounds.
+    V is the original value of a random record of the original table at or below the released
+    value. Suppressed records count as root cells. For a full-domain release of leaves without
+    suppression it equals the non-uniform entropy. Raising a cell may lower it (see
+    :func:`kanon.measures.node_losses.conditional_bits`), so it suits no search by bounds.
     """
-    lost = summed(recoding.cells, losses(recoding.original))
-    return of_sum(lost, 0.0, recoding.classes)
+    total = summed(recoding.cells, losses(recoding.original))
+    return of_sum(total, 0.0, recoding.classes)

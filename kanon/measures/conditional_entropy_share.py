@@ -1,4 +1,4 @@
-"""Conditional entropy as a share of what there was to lose."""
+"""Conditional entropy as a share of its value at the root."""
 
 import math
 
@@ -11,24 +11,24 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="conditional_entropy_percent",
     title="Conditional entropy, share",
-    summary="The conditional entropy of the release, of that of a table with every "
+    summary="The conditional entropy of the release, as a share of that with every "
     "quasi-identifier at its root.",
     source="Gionis, Tassa 2009; de Spoelberch, interim report, Imperial College London",
     unit="%",
     direction="lower",
-    lowest="0 %: every original value can be told",
-    highest="100 %: as much is open as with everything at its root; more can be",
+    lowest="0 %: every original value is certain",
+    highest="100 %: as much is open as with everything at its root; it can be more",
 )
 
 
 losses = conditional_entropy.losses
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """In percent of all at the root; 0 if there is nothing to lose."""
     open_at = zip(classes.hierarchies, losses(classes), strict=True)
     most = math.fsum(classes.n_records * float(bits[tree.root]) for tree, bits in open_at)
-    return 100.0 * (lost / most) if most else lost
+    return 100.0 * (total / most) if most else total
 
 
 def value(recoding: Recoding) -> float:

@@ -10,12 +10,12 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="discernibility",
     title="Discernibility (DM)",
-    summary="For each record the number of records that look like it, itself included, added up; "
-    "a suppressed record could be any of the table.",
+    summary="The number of records that look like each record, itself included, summed over "
+    "records; a suppressed record could be any record of the table.",
     source="Bayardo, Agrawal 2005",
     unit="records",
     direction="lower",
-    lowest="n: everybody is unique",
+    lowest="n: every record is unique",
     highest="n²: all records look the same",
 )
 
@@ -26,7 +26,7 @@ def per_class(sizes: np.ndarray) -> np.ndarray:
 
 
 def of_sum(number: T, before: T, classes: EquivalenceClasses) -> T:
-    """The sum over classes is DM, where nobody is suppressed."""
+    """The sum over classes is DM, where no record is suppressed."""
     return number
 
 

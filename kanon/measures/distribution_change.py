@@ -1,4 +1,4 @@
-"""Distribution change: how far the values of each column are from how they were shared out."""
+"""Distribution change: how far the values of each column are from their original frequencies."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -17,9 +17,9 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="distribution_change",
     title="Distribution change",
-    summary="The share of the records that would need another value for a column to be shared out "
-    "as in the original table, where a released value counts as each value that it may mean; in "
-    "the mean over quasi-identifiers.",
+    summary="The share of the records that would need a different value to match the original "
+    "table's mix, averaged over quasi-identifiers. A released value counts in equal parts as each "
+    "value that it may mean.",
     source="Total variation distance: Levin, Peres, Wilmer 2009; uniform spread: Xiao, Tao 2006",
     unit="share",
     direction="lower",
@@ -30,7 +30,7 @@ CARD = Card(
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How the values of one quasi-identifier are shared out, before and after.
+    """The frequencies of the values of one quasi-identifier, before and after.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Distribution:
     before, after : numpy.ndarray, shape (L,)
         The estimated number of records of each leaf.
     suppressed
-        The number of records that have no value any more.
+        The number of records that no longer have a value.
     n_records
         n, the number of records of the original table.
     """
@@ -67,43 +67,44 @@ class Distribution:
 
 def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
-    gone, n = recoding.suppressed_records, recoding.classes.n_records
-    then = _original(recoding.classes)
-    now = _leaves(
-        recoding.hierarchies, map(_shown, recoding.hierarchies, recoding.cells, repeat(gone))
+    suppressed, n = recoding.suppressed_records, recoding.classes.n_records
+    then = _get_original(recoding.classes)
+    now = _sum_leaves(
+        recoding.hierarchies,
+        map(_remove_suppression, recoding.hierarchies, recoding.cells, repeat(suppressed)),
     )
     names = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
     return tuple(
-        Distribution(name, tree, before, after, gone, n)
+        Distribution(name, tree, before, after, suppressed, n)
         for (name, tree), before, after in zip(names, then, now, strict=True)
     )
 
 
-_KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyDictionary()
 
 
-def _original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    if classes not in _KNOWN:
-        _KNOWN[classes] = _leaves(classes.hierarchies, classes.cells)
-    return _KNOWN[classes]
+def _get_original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+    if classes not in _CACHE:
+        _CACHE[classes] = _sum_leaves(classes.hierarchies, classes.cells)
+    return _CACHE[classes]
 
 
-def _shown(tree: Hierarchy, cells: np.ndarray, gone: int) -> np.ndarray:
-    """The cells of the records that are released: those suppressed count at the root else."""
-    return cells - gone * (np.arange(len(cells)) == tree.root)
+def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
+    """Count the cells of released records, without suppressed ones at the root."""
+    return cells - suppressed * (np.arange(len(cells)) == tree.root)
 
 
-def _leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Per quasi-identifier the estimated number of records of each leaf; nobody can change it."""
-    found = tuple(map(leaf_counts, trees, cells))
-    for counts in found:
+def _sum_leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Estimate the number of records of each leaf per quasi-identifier, read-only."""
+    leaf_records = tuple(map(leaf_counts, trees, cells))
+    for counts in leaf_records:
         counts.setflags(write=False)
-    return found
+    return leaf_records
 
 
 def each(recoding: Recoding) -> Mapping[str, float]:
     """Per quasi-identifier its total variation distance from the original table, in [0, 1]."""
-    return {one.name: one.total_variation for one in distributions(recoding)}
+    return {column.name: column.total_variation for column in distributions(recoding)}
 
 
 def value(recoding: Recoding) -> float:
@@ -117,9 +118,9 @@ def value(recoding: Recoding) -> float:
     Returns
     -------
     float
-        In [0, 1]: 0 if every leaf is as frequent as it was, as in the identity; 1 if nothing is
+        In [0, 1]: 0 if every leaf is as frequent as before, as in the identity; 1 if nothing is
         released. 0 without records or columns. All at the root is not the worst: it is 0 for a
-        column whose values are equally frequent.
+        column with equally frequent values.
     """
-    found = each(recoding)
-    return math.fsum(found.values()) / len(found) if found else 0.0
+    distances = each(recoding)
+    return math.fsum(distances.values()) / len(distances) if distances else 0.0

@@ -1,7 +1,7 @@
 """Every measure beyond the columns of ``CURVES.csv``, at the k of a comparison.
 
-A sum over cells or classes is known at every k of a merge path (see :mod:`kanon.measures.running`),
-any other measure where a release was made for it.
+Sums over cells or classes are known at every k of a merge path (see
+:mod:`kanon.measures.running`), other measures only where a release was made for them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,42 +28,44 @@ from kanon.recoding import MergePath, Recoding
 
 @cache
 def further_cards() -> Mapping[str, Card]:
-    found = dict(utility_cards())
+    cards = dict(utility_cards())
     for module in (generalised, at_root, deleted_among_modified):  # in ``CURVES.csv``
-        del found[module.CARD.name]
-    return {**found, classification_metric.CARD.name: classification_metric.CARD}
+        del cards[module.CARD.name]
+    return {**cards, classification_metric.CARD.name: classification_metric.CARD}
 
 
 @cache
 def at_some_k() -> frozenset[str]:
-    """The further measures that are no running sums: of a merge path, known at some k alone."""
+    """The further measures that are no running sums, known only at some k of a merge path."""
     modules = parts_of(kanon.measures)
     return frozenset(
         name for name in further_cards()
-        if modules[name] is not c_avg and _summed_over(modules[name]) is None
+        if modules[name] is not c_avg and _get_summand(modules[name]) is None
     )  # fmt: skip
 
 
-def _summed_over(module: ModuleType) -> Callable[[Any], Any] | None:
-    """What a measure adds up over cells or classes; None if it is no such sum."""
+def _get_summand(module: ModuleType) -> Callable[[Any], Any] | None:
+    """Get what a measure sums over cells or classes; None if it is no such sum."""
     return getattr(module, "losses", None) or getattr(module, "per_class", None)
 
 
 def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
-    """What the numbers of a further measure are kept under.
+    """The name of the numbers of a further measure.
 
     >>> kept_as("precision"), kept_as("classification_metric", "ill", ["ill", "paid"])
     ('precision', 'classification_metric_ill')
     """
-    of_column = name == classification_metric.CARD.name and len(columns) > 1
-    return f"{name}_{column}" if of_column else name
+    per_column = name == classification_metric.CARD.name and len(columns) > 1
+    return f"{name}_{column}" if per_column else name
 
 
-def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
-    its_own = classification_metric.CARD.name
-    numbers = {name: found[name] for name in further_cards() if name != its_own}
+def further_of(measures: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
+    per_column = classification_metric.CARD.name
+    numbers = {name: measures[name] for name in further_cards() if name != per_column}
     for column in columns:
-        numbers[kept_as(its_own, column, columns)] = of_column(found, column, columns)[its_own]
+        numbers[kept_as(per_column, column, columns)] = of_column(measures, column, columns)[
+            per_column
+        ]
     return {name: np.nan if number is None else number for name, number in numbers.items()}
 
 
@@ -72,39 +74,39 @@ def further_along(
 ) -> dict[str, np.ndarray]:
     min_k, classes = path.distinct_k, path.classes
     at = np.searchsorted(path.smallest, min_k, side="left")
-    found: dict[str, np.ndarray] = {}
-    summed: dict[Any, np.ndarray] = {}  # several measures may be made of one sum
+    numbers_by_name: dict[str, np.ndarray] = {}
+    sums_by_loss: dict[Any, np.ndarray] = {}  # several measures may be made of one sum
     at_some: dict[str, Any] = {}
     for name, module in parts_of(kanon.measures).items():
         if name not in further_cards() or module in (c_avg, classification_metric):
             continue
-        over = _summed_over(module)
+        over = _get_summand(module)
         if over is None:
             at_some[name] = module.value
             continue
-        if over not in summed:
-            summed[over] = (
+        if over not in sums_by_loss:
+            sums_by_loss[over] = (
                 cell_sums(path, over(classes))
                 if hasattr(module, "losses")
                 else class_sums(path, over(path.counts))
             )
-        sums = summed[over]
-        found[name] = np.asarray(module.of_sum(sums[at], sums[:1], classes), dtype=float)
-    columns = [each.name for each in classes.sensitive]
-    seen = set()
+        sums = sums_by_loss[over]
+        numbers_by_name[name] = np.asarray(module.of_sum(sums[at], sums[:1], classes), dtype=float)
+    columns = [sensitive.name for sensitive in classes.sensitive]
+    rows = set()
     for k, recoding in releases:
         row = int(np.searchsorted(min_k, k, side="left"))
-        if row in seen or row == len(min_k):
+        if row in rows or row == len(min_k):
             continue
-        seen.add(row)
+        rows.add(row)
         numbers = {name: value(recoding) for name, value in at_some.items()}
         for column in columns:
             name = kept_as(classification_metric.CARD.name, column, columns)
             numbers[name] = classification_metric.value(recoding, column)
         for name, number in numbers.items():
             if number is not None:
-                found.setdefault(name, np.full(len(min_k), np.nan))[row] = number
-    return found
+                numbers_by_name.setdefault(name, np.full(len(min_k), np.nan))[row] = number
+    return numbers_by_name
 
 
 def known_at(

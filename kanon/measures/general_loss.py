@@ -1,4 +1,4 @@
-"""General loss: how many other values each cell could now mean, of all others."""
+"""General loss: how many other values each cell could now mean, as a share of all others."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ CARD = Card(
     name="general_loss",
     title="General loss",
     summary="The other values that a cell could now mean, as a share of all other values of its "
-    "column, in the mean over cells.",
+    "column, averaged over cells.",
     source="Iyengar 2002",
     unit="share",
     direction="lower",
@@ -27,16 +27,16 @@ def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     return tuple(map(other_leaves_share, classes.hierarchies))
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """The mean over cells."""
-    return lost / classes.n_cells if classes.n_cells else lost
+    return total / classes.n_cells if classes.n_cells else total
 
 
 def value(recoding: Recoding) -> float:
     """(1 / (n * m)) Σ over cells of (|v| - 1) / (|root| - 1), in [0, 1]; 0 without cells.
 
-    |v| is how many leaves the released value v covers, 1 for an original value. A column of one
+    |v| is the number of leaves that the released value v covers, 1 if original. A column of one
     value has nothing to lose and counts 0. Suppressed records count as root cells.
     """
-    lost = summed(recoding.cells, losses(recoding.original))
-    return of_sum(lost, 0.0, recoding.classes)
+    total = summed(recoding.cells, losses(recoding.original))
+    return of_sum(total, 0.0, recoding.classes)

@@ -7,11 +7,11 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="generalised_percent",
     title="Generalised",
-    summary="Quasi-identifier cells that no longer hold their original value.",
+    summary="Quasi-identifier cells that no longer have their original value.",
     source="Mauger, Le Mahec, Dequen 2020",
     unit="%",
     direction="lower",
-    lowest="0 %: every cell is as it was",
+    lowest="0 %: every cell is unchanged",
     highest="100 %: every cell was changed",
 )
 

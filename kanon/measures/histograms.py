@@ -1,14 +1,14 @@
-"""The histograms of a sensitive attribute, as the compiled loops want them."""
+"""The histograms of a sensitive column in the form of the compiled loops."""
 
 import numpy as np
 
 from kanon.kernels.merging_state import Histograms
 from kanon.sensitive import Sensitive
 
-_MOST_LOGS = 2**20  # up to which n the values of n ln n are kept: 8 MB
+_MOST_LOGS = 2**20  # the largest n for which n ln n is stored: 8 MB
 
 
-def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
+def _fill_array(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
     return np.pad(values.astype(dtype), (0, size - len(values)))
 
 
@@ -17,10 +17,10 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
     records = int(sensitive.total.sum())
     whole = np.arange(min(records, _MOST_LOGS) + 1)
     return Histograms(
-        start=_filled(n_classes, sensitive.start[:-1], np.int64),
-        length=_filled(n_classes, np.diff(sensitive.start), np.int64),
-        value=_filled(2 * entries, sensitive.value, np.int32),
-        tally=_filled(2 * entries, sensitive.count, np.int64),
+        start=_fill_array(n_classes, sensitive.start[:-1], np.int64),
+        length=_fill_array(n_classes, np.diff(sensitive.start), np.int64),
+        value=_fill_array(2 * entries, sensitive.value, np.int32),
+        tally=_fill_array(2 * entries, sensitive.count, np.int64),
         total=np.array(sensitive.total, dtype=np.int64),
         records=records,
         logs=whole * np.log(np.maximum(whole, 1)),

@@ -1,4 +1,4 @@
-"""Information loss: how many other values each cell could now mean, of all values."""
+"""Information loss: how many other values each cell could now mean, as a share of all values."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="iloss",
     title="Information loss (iloss)",
-    summary="Per cell the other values that it could now mean, as a share of all values of its "
-    "column, added up.",
+    summary="The other values that a cell could now mean, as a share of all values of its column, "
+    "summed over cells.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013",
     unit="cells",
     direction="lower",
@@ -30,21 +30,21 @@ def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     return tuple(map(leaf_share_lost, classes.hierarchies))
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """What all cells lost is iloss."""
-    return lost
+    return total
 
 
 def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
-    """Σ over cells of w_j · (|v| - 1) / |root|, |v| being how many leaves the released v covers.
+    """Σ over cells of w_j · (|v| - 1) / |root|, |v| being the leaves that the released v covers.
 
     Suppressed records count as root cells. As a mean per cell: ``iloss_mean``.
 
     Parameters
     ----------
     weights
-        w_j ≥ 0 per quasi-identifier; 1 each if not given, as in every figure of a report: the
-        attribute weights of a plan guide a search, and releases are measured by one yardstick.
+        w_j ≥ 0 per quasi-identifier; 1 each by default, as in every figure of a report: the
+        attribute weights of a plan only guide its search.
 
     Raises
     ------
@@ -62,15 +62,16 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
     >>> q, r = suppression(["a", "b"]), suppression(["c", "d", "e", "f"])
     >>> nodes = np.array([[0, 0], [1, 1]])
     >>> classes = EquivalenceClasses(("q", "r"), (q, r), nodes, np.array([1, 1]))
-    >>> found = Recoding.from_targets(classes, np.array([[q.root, r.root]] * 2))
-    >>> value(found), value(found, weights=(1, 3))
+    >>> recoding = Recoding.from_targets(classes, np.array([[q.root, r.root]] * 2))
+    >>> value(recoding), value(recoding, weights=(1, 3))
     (2.5, 5.5)
     """
-    lost = losses(recoding.original)
+    node_losses = losses(recoding.original)
     if weights is not None:
-        if len(weights) != len(lost) or not all(0 <= weight < np.inf for weight in weights):
-            raise MetricError(
-                "Weights of columns have to be numbers of at least 0, one per quasi-identifier."
-            )
-        lost = tuple(weight * each for weight, each in zip(weights, lost, strict=True))
-    return of_sum(summed(recoding.cells, lost), 0.0, recoding.classes)
+        if len(weights) != len(node_losses) or not all(0 <= weight < np.inf for weight in weights):
+            raise MetricError("Give one weight of at least 0 per quasi-identifier.")
+        node_losses = tuple(
+            weight * column_losses
+            for weight, column_losses in zip(weights, node_losses, strict=True)
+        )
+    return of_sum(summed(recoding.cells, node_losses), 0.0, recoding.classes)

@@ -13,7 +13,7 @@ CARD = Card(
     name="iloss_mean",
     title="Mean information loss",
     summary="The other values that a cell could now mean, as a share of all values of its column, "
-    "in the mean over cells.",
+    "averaged over cells.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013",
     unit="share",
     direction="lower",
@@ -25,9 +25,9 @@ CARD = Card(
 losses = iloss.losses
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """The mean over cells."""
-    return lost / classes.n_cells if classes.n_cells else lost
+    return total / classes.n_cells if classes.n_cells else total
 
 
 def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
@@ -36,14 +36,14 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
     Parameters
     ----------
     weights
-        w_j ≥ 0 per quasi-identifier; 1 each if not given, so that Σ w_j = m.
+        w_j ≥ 0 per quasi-identifier; 1 each by default, so that Σ w_j = m.
 
     Raises
     ------
     MetricError
         A weight is negative.
     """
-    lost, classes = iloss.value(recoding, weights), recoding.classes
+    total, classes = iloss.value(recoding, weights), recoding.classes
     if weights is None:
-        return of_sum(lost, 0.0, classes)
-    return lost / (classes.n_records * math.fsum(weights)) if lost else 0.0
+        return of_sum(total, 0.0, classes)
+    return total / (classes.n_records * math.fsum(weights)) if total else 0.0

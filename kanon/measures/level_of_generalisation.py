@@ -1,4 +1,4 @@
-"""Level of generalisation: how many levels a full-domain release rose."""
+"""Level of generalisation: by how many levels a full-domain release was raised."""
 
 from kanon.cards import Card
 from kanon.recoding import Recoding
@@ -6,8 +6,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="level_of_generalisation",
     title="Level of generalisation",
-    summary="The levels that the quasi-identifiers were raised to, added up; also called absolute "
-    "distance. Only where all records were raised to the same levels.",
+    summary="The sum of the levels to which the quasi-identifiers were raised, also called "
+    "absolute distance. Only where all records were raised to the same levels.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013; de Spoelberch, interim report, "
     "Imperial College London",
     unit="levels",

@@ -1,4 +1,4 @@
-"""Minimum k: the size of the smallest class that was reached."""
+"""Minimum k: the size of the smallest class."""
 
 from kanon.cards import Card
 from kanon.recoding import Recoding
@@ -6,11 +6,11 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="min_k",
     title="Minimum k",
-    summary="The size of the smallest class of the release: the k that was reached.",
+    summary="The size of the smallest class of the release: the k that it reaches.",
     source="Mauger, Le Mahec, Dequen 2020",
     unit="records",
     direction="higher",
-    lowest="1: somebody is unique",
+    lowest="1: at least one record is unique",
     highest="n: all records look the same",
 )
 

@@ -1,4 +1,4 @@
-"""Non-uniform entropy: how much less each cell tells, by how rare its value was."""
+"""Non-uniform entropy: how much less each cell tells, given the frequency of its value."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="non_uniform_entropy_bits",
     title="Non-uniform entropy",
-    summary="Per cell log2 of how many times as many records it could now mean, added up: the "
-    "cost that the metric Entropy counts.",
+    summary="The log2 of how many times as many records a cell could now mean, summed over cells: "
+    "the cost that the metric Entropy counts.",
     source="Gionis, Tassa 2009",
     unit="bits",
     direction="lower",
@@ -23,13 +23,13 @@ CARD = Card(
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    """log2 of how many records a cell could mean at each node. Shapes (N_j,)."""
+    """log2 of the number of records that a cell could mean at each node. Shapes (N_j,)."""
     return tuple(map(record_bits, classes.hierarchies, classes.cells))
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
-    """What all cells could mean, less what the original ones could."""
-    return lost - before
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
+    """The sum over the release minus that over the original table."""
+    return total - before
 
 
 def value(recoding: Recoding) -> float:
@@ -40,5 +40,5 @@ def value(recoding: Recoding) -> float:
     under the metric ``entropy``.
     """
     before, after = original_cells(recoding), recoding.cells
-    moved = [np.subtract(*pair) for pair in zip(after, before, strict=True)]
-    return summed(moved, map(record_bits, recoding.hierarchies, before))
+    differences = [np.subtract(*pair) for pair in zip(after, before, strict=True)]
+    return summed(differences, map(record_bits, recoding.hierarchies, before))

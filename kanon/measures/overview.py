@@ -1,4 +1,4 @@
-"""All measures of what a release lost, side by side with those of the table and of losing all."""
+"""All measures of what a release lost, beside those of the table and of total loss."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kanon.metrics import Metric
 from kanon.recoding import Recoding, Trace
 
 _APART = (minimum_k, alteration, classification_metric)
-"""What measures protection, and what there are several of: per metric, per sensitive column."""
+"""Measures of protection, and those with several numbers: per metric or sensitive column."""
 
 
 def utility_cards() -> Mapping[str, Card]:
-    """The cards of the measures that a release has one of, by name: each file of the folder."""
+    """The cards of the measures with one number per release, by name."""
     return {
         name: module.CARD
         for name, module in parts_of(kanon.measures).items()
@@ -30,13 +30,13 @@ def utility_cards() -> Mapping[str, Card]:
 
 
 def identity(classes: EquivalenceClasses) -> Recoding:
-    """The release that changes nothing: every record as it was, at the lowest levels."""
+    """The release that changes nothing: every record at the lowest levels."""
     lowest = Trace(node=(0,) * len(classes.attributes))
     return Recoding.from_targets(classes, classes.nodes, trace=lowest)
 
 
 def all_at_root(classes: EquivalenceClasses) -> Recoding:
-    """The release that says nothing: every quasi-identifier of every record at its root."""
+    """The release that tells nothing: every quasi-identifier of every record at its root."""
     roots = np.array([tree.root for tree in classes.hierarchies], dtype=np.int32)
     top = tuple(int(tree.level[tree.root]) for tree in classes.hierarchies)
     targets = np.broadcast_to(roots, classes.nodes.shape)
@@ -45,13 +45,12 @@ def all_at_root(classes: EquivalenceClasses) -> Recoding:
 
 @dataclass(frozen=True)
 class MeasureValue:
-    card: Card  # what it is called and what it says
-    # its number for the original table, for the release, and with every quasi-identifier at its
-    # root
+    card: Card
+    # for the original table, for the release, and with every quasi-identifier at its root
     before: float | None
     after: float | None
     at_root: float | None
-    column: str = ""  # the sensitive column that it is about
+    column: str = ""  # its sensitive column
 
     @property
     def way(self) -> float | None:
@@ -62,11 +61,11 @@ class MeasureValue:
 
     @property
     def in_percent(self) -> MeasureValue:
-        """A share as it is said everywhere to who reads of a release; any other measure as it is.
+        """A share in percent, as pages and reports show it; any other measure unchanged.
 
         >>> share = Card("x", "X", "", "", unit="share", lowest="0: all", highest="almost 1: none")
-        >>> found = MeasureValue(share, 0.25, None, 1).in_percent
-        >>> found.before, found.after, found.at_root, found.card.unit, found.card.highest
+        >>> percent = MeasureValue(share, 0.25, None, 1).in_percent
+        >>> percent.before, percent.after, percent.at_root, percent.card.unit, percent.card.highest
         (25.0, None, 100.0, '%', 'almost 100 %: none')
         """
         if self.card.unit != "share":
@@ -77,7 +76,7 @@ class MeasureValue:
         )
         lowest, highest = ends
         shares = (self.before, self.after, self.at_root)
-        before, after, at_root = (None if one is None else 100.0 * one for one in shares)
+        before, after, at_root = (None if part is None else 100.0 * part for part in shares)
         card = replace(self.card, unit="%", lowest=lowest, highest=highest)
         return MeasureValue(card, before, after, at_root, self.column)
 
@@ -89,20 +88,20 @@ def overview(
     metrics: Sequence[Metric],
     columns: Sequence[str] = (),
 ) -> tuple[MeasureValue, ...]:
-    """All measures of what a release lost, by title. Measures of privacy are none of them."""
+    """All measures of what a release lost, by title, without measures of privacy."""
     three = (before, after, at_root)
     single = [alteration.MEAN_CARD, *utility_cards().values()]
-    found = [MeasureValue(card, *(one[card.name] for one in three)) for card in single]
+    values = [MeasureValue(card, *(side[card.name] for side in three)) for card in single]
     for metric in metrics:
         card = replace(alteration.CARD, title=f"Alteration, {metric.card.title}")
-        found.append(MeasureValue(card, *(one["alteration"][metric.name] for one in three)))
+        values.append(MeasureValue(card, *(side["alteration"][metric.name] for side in three)))
     card = classification_metric.CARD
     for column in columns:
-        then, now, most = (of_column(one, column, columns)[card.name] for one in three)
-        found.append(MeasureValue(card, then, now, most, column))
-    return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
+        then, release, most = (of_column(side, column, columns)[card.name] for side in three)
+        values.append(MeasureValue(card, then, release, most, column))
+    return tuple(sorted(values, key=lambda side: (side.card.title.lower(), side.column)))
 
 
 def of_column(numbers: Mapping[str, Any], column: str, columns: Sequence[str]) -> Mapping[str, Any]:
-    """The measures of a sensitive column: of a single one they stand with the others."""
+    """The measures of a sensitive column, which are among the others if it is the only one."""
     return numbers if len(columns) == 1 else numbers["sensitive"][column]

@@ -1,4 +1,4 @@
-"""Precision: how few of the levels each cell rose."""
+"""Precision: by how small a share of the levels each cell was raised."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="precision",
     title="Precision (Prec)",
-    summary="1 minus the share of the levels that a cell rose, in the mean over cells. Of a table "
-    "of leaves it is 1 minus the alteration as Total counts it.",
+    summary="1 minus the share of the levels by which a cell was raised, averaged over cells. For "
+    "a table of leaves, 1 minus the alteration by the metric Total.",
     source="Sweeney 2002",
     unit="share",
     direction="higher",
@@ -23,21 +23,21 @@ CARD = Card(
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    """What a cell loses at each node: the share of the levels that it rose. Shapes (N_j,)."""
+    """What a cell loses at each node: the share of the levels below it. Shapes (N_j,)."""
     return tuple(map(level_share, classes.hierarchies))
 
 
-def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:
+def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
     """Prec, from what all cells lost."""
-    return 1.0 - lost / classes.n_cells if classes.n_cells else lost + 1.0
+    return 1.0 - total / classes.n_cells if classes.n_cells else total + 1.0
 
 
 def value(recoding: Recoding) -> float:
     """Prec = 1 - (Σ over cells of level(v) / level(root)) / (n * m), in [0, 1]; 1 without cells.
 
-    A column of one value is precise as it is. Suppressed records count as root cells. It equals
+    A column of one value counts as precise. Suppressed records count as root cells. It equals
     1 - alteration / 100 under the metric ``total`` if all original values are leaves and all
     trees have more than one node.
     """
-    lost = summed(recoding.cells, losses(recoding.original))
-    return of_sum(lost, 0.0, recoding.classes)
+    total = summed(recoding.cells, losses(recoding.original))
+    return of_sum(total, 0.0, recoding.classes)

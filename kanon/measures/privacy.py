@@ -1,4 +1,4 @@
-"""How well a table protects: the sensitive attributes and the risk of being found, in numbers."""
+"""How well a table protects people: sensitive columns and the risk of being found, in numbers."""
 
 import math
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ from kanon.sensitive import Sensitive
 
 @cache
 def class_measures() -> tuple[ClassMeasure, ...]:
-    """What every class has of a sensitive column, as the files of models and measures name it.
+    """The measures of a sensitive column in each class, from the modules of the privacy models.
 
     >>> [measure.name for measure in class_measures()][:3]
     ['entropy_l', 'distinct_l', 't_norm1']
     """
     modules = parts_of(kanon.privacy).values()
-    measures = [each for module in modules for each in getattr(module, "MEASURES", ())]
+    measures = [part for module in modules for part in getattr(module, "MEASURES", ())]
     return tuple(sorted(measures, key=lambda measure: measure.place))
 
 
@@ -43,20 +43,27 @@ def privacy_summary(
     Returns
     -------
     dict
-        Of one sensitive attribute its measures; of several, under ``sensitive``, those of each;
-        of none nothing.
+        The measures of the only sensitive column; with several, under ``sensitive``, those of
+        each; empty without any.
     """
-    found = {
-        each.name: {**sensitive_measures(each), **(more or {}).get(each.name, {})}
-        for each in classes.sensitive
+    summaries = {
+        sensitive.name: {**sensitive_measures(sensitive), **(more or {}).get(sensitive.name, {})}
+        for sensitive in classes.sensitive
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return {"sensitive": found} if found else {}
+    if len(summaries) == 1:
+        return next(iter(summaries.values()))
+    return {"sensitive": summaries} if summaries else {}
 
 
 def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
-    """What the worst class of a table says about a sensitive attribute, by every measure.
+    """What the worst class of a table reveals about a sensitive column, by every measure.
+
+    A class with two colds, and one with a cold and a flu.
+
+    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
+    >>> measures = sensitive_measures(ill)
+    >>> measures["entropy_l"], measures["t_norm1"], measures["alpha"], measures["delta"]
+    (1.0, 0.5, 1.0, None)
 
     Returns
     -------
@@ -64,20 +71,11 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
         Lowest over the classes: ``entropy_l``, ``distinct_l``. Highest: ``t_norm1``,
         ``t_variational`` and ``t_emd_equal`` (one number), ``t_emd_ordered`` (where the values are
         numbers), ``alpha``, ``recursive_c`` (for l = 2), ``delta``, ``delta_present`` (over the
-        values that a class has), ``basic_beta``, ``enhanced_beta``. None for what is infinite, and
+        values that a class has), ``basic_beta``, ``enhanced_beta``. None if infinite, and
         without classes.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu.
-
-    >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
-    >>> found = sensitive_measures(ill)
-    >>> found["entropy_l"], found["t_norm1"], found["alpha"], found["delta"]
-    (1.0, 0.5, 1.0, None)
     """
     return {
-        measure.name: _worst(measure, measure.each(sensitive))
+        measure.name: _find_worst_level(measure, measure.each(sensitive))
         for measure in class_measures()
         if sensitive.numeric or not measure.for_numbers
     }
@@ -88,10 +86,14 @@ def risk_summary(
 ) -> dict[str, Any]:
     """The risk of being found, under its names in ``M.json``.
 
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> risk_summary(five)["prosecutor"]["highest"]
+    1.0
+
     Parameters
     ----------
     population : numpy.ndarray, shape (R,), optional
-        The number of people of the population who would be in each class.
+        The number of people of the population in each class.
 
     Returns
     -------
@@ -102,27 +104,21 @@ def risk_summary(
     Raises
     ------
     TableError
-        The population does not contain everybody in the table.
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> risk_summary(five)["prosecutor"]["highest"]
-    1.0
+        The population does not contain every person in the table.
     """
     prosecutor = reidentification.prosecutor(classes)
-    found: dict[str, Any] = {"prosecutor": prosecutor and asdict(prosecutor)}
+    risks: dict[str, Any] = {"prosecutor": prosecutor and asdict(prosecutor)}
     if population is not None:
         journalist = reidentification.journalist(classes, population)
-        found["journalist"] = journalist and asdict(journalist)
-        found["marketer"] = reidentification.marketer(classes, population)
-    return found
+        risks["journalist"] = journalist and asdict(journalist)
+        risks["marketer"] = reidentification.marketer(classes, population)
+    return risks
 
 
-def _worst(measure: ClassMeasure, levels: np.ndarray) -> float | int | None:
-    """The worst level as a number of JSON, which has no infinite ones."""
+def _find_worst_level(measure: ClassMeasure, levels: np.ndarray) -> float | int | None:
+    """Find the worst level; None if infinite, as JSON has no such number."""
     if not len(levels):
         return None
     worst = levels.min() if measure.card.direction == "higher" else levels.max()
-    found: float | int = worst.item()
-    return found if math.isfinite(found) else None
+    level: float | int = worst.item()
+    return level if math.isfinite(level) else None

@@ -1,4 +1,4 @@
-"""Relative distance: which shares of their hierarchies a full-domain release rose."""
+"""Relative distance: by which shares of the hierarchies a full-domain release was raised."""
 
 from kanon.cards import Card
 from kanon.recoding import Recoding
@@ -6,8 +6,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="relative_distance",
     title="Relative distance",
-    summary="The levels that the quasi-identifiers were raised to, each as a share of the height "
-    "of its hierarchy, added up. Only where all records were raised to the same levels.",
+    summary="The sum of the levels to which the quasi-identifiers were raised, each as a share of "
+    "the height of its hierarchy. Only where all records were raised to the same levels.",
     source="de Spoelberch, interim report, Imperial College London",
     unit="hierarchies",
     direction="lower",

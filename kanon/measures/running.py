@@ -1,11 +1,11 @@
 """Sums over the cells or the classes of every release on a merge path, from running sums.
 
-A measure that is such a sum offers what it adds up, and a curve of it is one pass over the merges:
+Such a measure has these functions, so that its curve takes one pass over the merges:
 
-- ``losses(classes)``: per quasi-identifier a number per node, added up over cells; or
-- ``per_class(sizes)``: a whole number per class, added up over classes; and
-- ``of_sum(total, before, classes)``: the measure, from the sum over a release that suppresses
-  nobody and the same sum over the original table.
+- ``losses(classes)``: per quasi-identifier a number per node, summed over cells; or
+- ``per_class(sizes)``: a whole number per class, summed over classes; and
+- ``of_sum(total, before, classes)``: the measure, from the sum over a release without suppression
+  and the same sum over the original table.
 """
 
 import math
@@ -23,7 +23,7 @@ T = TypeVar("T", float, np.ndarray)  # one number, or one per release
 def node_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
     """The sum over all cells of a whole number per node, after 0, 1, … merges. Shape (M + 1,).
 
-    Exact, so that equal releases have equal numbers, and losing everything is 100 %.
+    Exact, so that equal releases have equal numbers, and total loss is 100 %.
     """
     starts = np.cumsum([0, *(len(value) for value in values[:-1])])
     every = np.concatenate([np.asarray(value, dtype=np.int64) for value in values])
@@ -36,7 +36,7 @@ def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
     most = max((float(value.max()) for value in values), default=0.0) * path.classes.n_cells
     if not most:
         return np.zeros(len(path.parts) + 1)
-    scale = 2.0 ** min(61 - math.ceil(math.log2(most)), 1023)  # the largest power there is
+    scale = 2.0 ** min(61 - math.ceil(math.log2(most)), 1023)  # 1023 is the largest exponent
     sums = node_sums(path, [np.rint(value * scale) for value in values])
     return sums / scale
 
@@ -44,6 +44,6 @@ def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
 def class_sums(path: MergePath, per_class: np.ndarray) -> np.ndarray:
     """The sum over all classes of a whole number per class, after 0, 1, … merges: (M + 1,)."""
     size = path.classes.n_classes
-    gone = np.where(path.parts >= 0, per_class[path.parts], 0).sum(axis=1)
-    whole: np.ndarray = np.concatenate([[0], np.cumsum(per_class[size:] - gone)])
+    merged = np.where(path.parts >= 0, per_class[path.parts], 0).sum(axis=1)
+    whole: np.ndarray = np.concatenate([[0], np.cumsum(per_class[size:] - merged)])
     return whole + per_class[:size].sum()

@@ -12,38 +12,38 @@ from kanon.recoding import Recoding
 from kanon.stored_classes import released_stay
 
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
-"""Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
+"""Measures that need more than a release: a metric, the k of the plan, a sensitive column."""
 
 _OF_CLASSES = (association_change, query_error)
-"""Measures that need every original class beside its released one: not counted in an engine."""
+"""Measures that need every original class beside its released one; engines do not count them."""
 
 
 def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
-    altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
-    found, stored = parts_of(kanon.measures), recoding.in_engine
+    alterations = {metric.name: alteration.value(recoding, metric) for metric in metrics}
+    modules, in_engine = parts_of(kanon.measures), recoding.in_engine
     return {
         "records": recoding.classes.n_records,
         "classes": recoding.n_classes,
         "suppressed": recoding.suppressed_records,
-        "alteration": altered,
-        "mean_alteration": alteration.mean_of(altered),
+        "alteration": alterations,
+        "mean_alteration": alteration.mean_of(alterations),
         **{
-            name: None if stored and module in _OF_CLASSES else module.value(recoding)
-            for name, module in found.items()
+            name: None if in_engine and module in _OF_CLASSES else module.value(recoding)
+            for name, module in modules.items()
             if module not in _OF_THEIR_OWN
         },
-        **({"not_counted": [module.CARD.name for module in _OF_CLASSES]} if stored else {}),
+        **({"not_counted": [module.CARD.name for module in _OF_CLASSES]} if in_engine else {}),
         "c_avg": c_avg.value(recoding, k),
-        **({} if released_stay(recoding) else _protection(recoding)),
+        **({} if released_stay(recoding) else _measure_protection(recoding)),
     }
 
 
-def _protection(recoding: Recoding) -> dict[str, Any]:
+def _measure_protection(recoding: Recoding) -> dict[str, Any]:
     released = recoding.released
     cm = classification_metric.CARD.name
     as_labels = {
-        each.name: {cm: classification_metric.value(recoding, each.name)}
-        for each in released.sensitive
+        sensitive.name: {cm: classification_metric.value(recoding, sensitive.name)}
+        for sensitive in released.sensitive
     }
     return {
         **({} if released.persons is None else {"min_persons": released.min_persons}),

@@ -1,4 +1,4 @@
-"""One yardstick for releases that were made with different hierarchies."""
+"""One set of hierarchies to measure releases that were made with different ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,50 +10,50 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import MergePath, Recoding
 
 
-def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
-    """For every node of a hierarchy the node of another that covers the same values."""
-    found = np.full(tree.n_nodes, -1, dtype=np.int32)
+def in_terms_of(tree: Hierarchy, target: Hierarchy) -> np.ndarray:
+    """For every node of a hierarchy, the node of another one that covers the same values."""
+    nodes = np.full(tree.n_nodes, -1, dtype=np.int32)
     for leaf in range(tree.n_leaves):
-        found[leaf] = other.node_of.get(tree.labels[leaf], -1)
+        nodes[leaf] = target.node_of.get(tree.labels[leaf], -1)
     for node in range(tree.root):  # parents have larger numbers: leaves upwards
         above = tree.parent[node]
-        if found[node] >= 0:
-            met = found[above]
-            found[above] = found[node] if met < 0 else _common(other, met, found[node])
-    for node in range(tree.root + 1, tree.n_nodes):  # ranges stand beside the tree
+        if nodes[node] >= 0:
+            met = nodes[above]
+            nodes[above] = nodes[node] if met < 0 else _find_lca(target, met, nodes[node])
+    for node in range(tree.root + 1, tree.n_nodes):  # ranges come after the tree
         for leaf in range(tree.first[node], tree.last[node]):
-            if found[leaf] >= 0:
-                met = found[node]
-                found[node] = found[leaf] if met < 0 else _common(other, met, found[leaf])
-    return np.where(found < 0, other.root, found).astype(np.int32)
+            if nodes[leaf] >= 0:
+                met = nodes[node]
+                nodes[node] = nodes[leaf] if met < 0 else _find_lca(target, met, nodes[leaf])
+    return np.where(nodes < 0, target.root, nodes).astype(np.int32)
 
 
-def _common(tree: Hierarchy, one: int, other: int) -> int:
-    """The lowest common ancestor; parents have larger numbers than their children."""
-    while one != other:
-        one, other = (tree.parent[one], other) if one < other else (one, tree.parent[other])
-    return one
+def _find_lca(tree: Hierarchy, node: int, second: int) -> int:
+    """Find the lowest common ancestor; parents have larger numbers than their children."""
+    while node != second:
+        node, second = (tree.parent[node], second) if node < second else (node, tree.parent[second])
+    return node
 
 
 def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePath:
-    """A merge path as the hierarchies of the yardstick see it: for measuring alone."""
-    classes, moved = _moved(path.classes, yardstick)
-    nodes = np.column_stack([to[path.nodes[:, j]] for j, to in enumerate(moved)])
+    """Translate a merge path to the yardstick's hierarchies, for measuring alone."""
+    classes, translations = _convert_classes(path.classes, yardstick)
+    nodes = np.column_stack([to[path.nodes[:, j]] for j, to in enumerate(translations)])
     return replace(path, classes=classes, nodes=nodes)
 
 
 def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
-    classes, moved = _moved(recoding.original, yardstick)
-    nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(moved)])
+    classes, translations = _convert_classes(recoding.original, yardstick)
+    nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(translations)])
     # The levels of the released node are those of other trees.
     trace = replace(recoding.trace, node=None)
     return replace(recoding, classes=classes, nodes=nodes, ranged=(), trace=trace)
 
 
-def _moved(
+def _convert_classes(
     classes: EquivalenceClasses, yardstick: Sequence[Hierarchy]
 ) -> tuple[EquivalenceClasses, list[np.ndarray]]:
     pairs = zip(classes.hierarchies, yardstick, strict=True)
-    moved = [in_terms_of(tree, other) for tree, other in pairs]
-    nodes = np.column_stack([to[classes.nodes[:, j]] for j, to in enumerate(moved)])
-    return replace(classes, hierarchies=tuple(yardstick), nodes=nodes), moved
+    translations = [in_terms_of(tree, target) for tree, target in pairs]
+    nodes = np.column_stack([to[classes.nodes[:, j]] for j, to in enumerate(translations)])
+    return replace(classes, hierarchies=tuple(yardstick), nodes=nodes), translations

@@ -1,1 +1,1 @@
-"""Privacy models, one per file: how far a release meets them, and whether it does."""
+"""Privacy models, one per file: the level of a release, and whether it meets the model."""

@@ -17,39 +17,36 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="alpha-k-anonymity",
     title="(alpha, k)-anonymity",
-    summary="Every class holds at least k records, and none of its sensitive values has a share "
-    "above alpha.",
+    summary="Every class has at least k records, and no sensitive value has a share above alpha "
+    "in it.",
     source="Wong, Li, Fu, Wang 2006",
     unit="share",
     direction="lower",
     lowest="1 / v of v values: all are equally frequent in every class",
-    highest="1: in some class everybody has the same value",
+    highest="1: in at least one class everyone has the same value",
 )
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
-    """alpha(C) = max over s of p(s, C) for each class: how sure the best guess is.
+    """alpha(C) = max over s of p(s, C) for each class: the certainty of the best guess.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        A share, from 1 / v of v values, all equally frequent, to 1, everybody has the same one.
-
-    Notes
-    -----
-    Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one value that has to be kept secret,
-    here for every value.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu.
+    A class with two colds, and one with a cold and a flu.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).tolist()
     [1.0, 0.5]
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same one).
+
+    Notes
+    -----
+    Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
     """
-    folded = sensitive.folded  # values that read alike are one
-    return largest(folded, folded.count) / folded.sizes
+    by_value = sensitive.folded  # spellings of one value count once
+    return largest(by_value, by_value.count) / by_value.sizes
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,6 @@ class AlphaKAnonymity(SensitiveModel):
         A number above 0 and at most 1.
     k
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------
@@ -86,7 +81,7 @@ class AlphaKAnonymity(SensitiveModel):
         return each(sensitive)
 
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
-        """Which classes hold k records too. Shape (R,), bool."""
+        """Which classes meet the model and have k records. Shape (R,), bool."""
         return super().holds_each(classes) & KAnonymity(self.k).holds_each(classes)
 
     def refusal(self, whole: EquivalenceClasses) -> str:
@@ -116,7 +111,7 @@ MEASURES = (
         heading="surest guess, % ↓",
         title="Largest share of one value",
         unit="%",
-        meaning="How often who knows somebody's class guesses the value, at most.",
+        meaning="How often anyone who knows a person's class can guess the value, at most.",
     ),
 )  # fmt: skip
 

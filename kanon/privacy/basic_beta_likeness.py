@@ -20,8 +20,8 @@ CARD = Card(
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
-    lowest="0: every class is mixed as the whole table",
-    highest="n - 1: in some class everybody has a value that nobody else has",
+    lowest="0: every class is mixed like the whole table",
+    highest="n - 1: a class has one record, and its value occurs nowhere else",
 )
 
 
@@ -40,22 +40,21 @@ def gains(sensitive: Sensitive) -> np.ndarray:
 def each(sensitive: Sensitive) -> np.ndarray:
     """beta(C) = max over s with p(s, C) > p(s, T) of (p(s, C) - p(s, T)) / p(s, T).
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed as the table, to n - 1.
-
-    Notes
-    -----
-    Source: Cao, Karras 2012, Definition 2.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4 to 1/2.
+    A class with two colds, and one with a cold and a flu. Colds rise from 3/4 to 1; flus from 1/4
+    to 1/2.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).round(9).tolist()
     [0.333333333, 1.0]
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 0, the class is mixed like the table, to n - 1.
+
+    Notes
+    -----
+    Source: Cao, Karras 2012, Definition 2.
     """
     return largest(sensitive, gains(sensitive))
 
@@ -68,8 +67,6 @@ class BasicBetaLikeness(SensitiveModel):
     ----------
     beta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------
@@ -113,7 +110,8 @@ MEASURES = (
         heading="basic β ↓",
         title="β-likeness",
         unit="ratio",
-        meaning="By how much of itself a value's share grows at most in a class.",
+        meaning="How much a value's share grows at most in a class, relative to its share in the "
+        "table.",
     ),
 )  # fmt: skip
 

@@ -10,17 +10,17 @@ from kanon.privacy.model import Model
 
 
 def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes break any of the models. Shape (R,), bool; nothing breaks no models."""
-    found = np.zeros(classes.n_classes, dtype=bool)
+    """Which classes break at least one model. Shape (R,), bool; all False without models."""
+    breaks = np.zeros(classes.n_classes, dtype=bool)
     for model in models:
-        found |= ~model.holds_each(classes)
-    return found
+        breaks |= ~model.holds_each(classes)
+    return breaks
 
 
 def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> None:
     """Check before a run that some release can meet each of the models.
 
-    Merging classes never lowers the level of the worst one: the table as one class shows the best.
+    Merging classes never worsens the worst level, so the table as one class has the best one.
     """
     if not classes.n_classes:
         return

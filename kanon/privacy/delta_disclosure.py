@@ -16,46 +16,44 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="delta-disclosure",
     title="delta-disclosure privacy",
-    summary="In every class each sensitive value of the table occurs, less than exp(delta) times "
-    "as often, and as rarely, as in the whole table.",
+    summary="Every class has each sensitive value of the table, less than exp(delta) times as "
+    "often and less than exp(delta) times as rarely as the whole table.",
     source="Brickell, Shmatikov 2008",
     unit="logarithm of a ratio of shares",
     direction="lower",
-    lowest="0: every class is mixed as the whole table",
-    highest="infinite: some class lacks a value",
+    lowest="0: every class is mixed like the whole table",
+    highest="infinite: at least one class lacks a value",
 )
 
 
 def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     """delta(C) = max over s of abs(ln(p(s, C) / p(s, T))) for each class.
 
-    Parameters
-    ----------
-    present_only
-        Over the values that the class has, instead of all values of the table. What such a level
-        says is weaker: that a value is absent from a class tells much about who is in it.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed as the table; infinite if the class lacks a value of the table.
-
-    Notes
-    -----
-    Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu. Three in four have a cold, one in four a flu.
+    A class with two colds, and one with a cold and a flu.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
     ([inf, 2.0], [1.333333333, 2.0])
+
+    Parameters
+    ----------
+    present_only
+        Over the values that the class has, instead of all values of the table. Such a level says
+        less: a value's absence from a class reveals much about its people.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 0, the class is mixed like the table; infinite if the class lacks a value of the table.
+
+    Notes
+    -----
+    Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
     """
-    found = sensitive.count * sensitive.total.sum()
+    actual = sensitive.count * sensitive.total.sum()
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
-    # The larger through the smaller: twice as often and half as often are one level.
-    levels = largest(sensitive, np.log(np.maximum(found, due) / np.minimum(found, due)))
+    # The larger over the smaller: twice as often and half as often have one level.
+    levels = largest(sensitive, np.log(np.maximum(actual, due) / np.minimum(actual, due)))
     if present_only:
         return levels
     lacking = np.diff(sensitive.start) < np.count_nonzero(sensitive.total)
@@ -70,8 +68,6 @@ class DeltaDisclosure(SensitiveModel):
     ----------
     delta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------
@@ -118,8 +114,8 @@ MEASURES = (
         heading="δ ↓",
         title="δ-disclosure",
         unit="logarithm of a ratio",
-        meaning="How far a share in a class is from that in the table; ∞: some class lacks a "
-        "value.",
+        meaning="How far a share in a class is from that in the table; ∞: at least one class "
+        "lacks a value.",
     ),
     ClassMeasure(
         "delta_present", CARD, lambda sensitive: each(sensitive, present_only=True), 9,

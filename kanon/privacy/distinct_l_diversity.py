@@ -19,30 +19,28 @@ CARD = Card(
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
     unit="values",
     direction="higher",
-    lowest="1: in some class everybody has the same value",
+    lowest="1: in at least one class everyone has the same value",
     highest="the number of values: each occurs in every class",
 )
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
-    """The number of different values of each class; those that read alike are one.
+    """The number of different values of each class; spellings of one value count once.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-        From 1, everybody has the same value, to the number of values of the table.
-
-    Notes
-    -----
-    Source: Machanavajjhala et al. 2007, section 4.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu.
+    A class with two colds, and one with a cold and a flu.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).tolist()
     [1, 2]
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), int64
+        From 1, everyone has the same value, to the number of values of the table.
+
+    Notes
+    -----
+    Source: Machanavajjhala et al. 2007, section 4.
     """
     return np.diff(sensitive.folded.start)
 
@@ -55,8 +53,6 @@ class DistinctLDiversity(SensitiveModel):
     ----------
     l
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------

@@ -16,13 +16,13 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="enhanced-beta-likeness",
     title="Enhanced beta-likeness",
-    summary="As basic beta-likeness, and in no class does the share p of a value grow by more than "
-    "-ln p times itself, which keeps frequent values from becoming certain.",
+    summary="Like basic beta-likeness, but the share p of a value also grows by at most -ln p "
+    "times itself in every class. This keeps frequent values from becoming certain.",
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
-    lowest="0: every class is mixed as the whole table",
-    highest="infinite: in some class a value grew by more than any beta allows",
+    lowest="0: every class is mixed like the whole table",
+    highest="infinite: in at least one class a share grew by more than any beta allows",
 )
 
 
@@ -32,28 +32,26 @@ def each(sensitive: Sensitive) -> np.ndarray:
     A gain (p(s, C) - p(s, T)) / p(s, T) has to be at most min(beta, -ln p(s, T)). So the level is
     that of basic beta-likeness, or infinite if some gain is above -ln p(s, T).
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed as the table; infinite where no beta is enough. Never below the
-        level of basic beta-likeness.
-
-    Notes
-    -----
-    Source: Cao, Karras 2012, Definition 3.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu. Colds may grow by -ln 3/4 = 0.29, not by 0.33; flus by
-    -ln 1/4 = 1.39.
+    A class with two colds, and one with a cold and a flu. Colds may grow by -ln 3/4 = 0.29, not by
+    0.33; flus by -ln 1/4 = 1.39.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).tolist()
     [inf, 1.0]
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 0, the class is mixed like the table; infinite where no beta is enough. Never below
+        the level of basic beta-likeness.
+
+    Notes
+    -----
+    Source: Cao, Karras 2012, Definition 3.
     """
     grown = gains(sensitive)
-    allowed = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])
-    return largest(sensitive, np.where(grown <= allowed, grown, np.inf))
+    largest_gain = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])
+    return largest(sensitive, np.where(grown <= largest_gain, grown, np.inf))
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,6 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     ----------
     beta
         A number above 0.
-    column
-        The sensitive column.
 
     Raises
     ------
@@ -85,8 +81,8 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:
     """The largest relative gain, infinite if one is not allowed, for the check of a release."""
     gains = np.maximum(mix.p / mix.q - 1, 0)
-    allowed = -np.log(mix.q) * (1 + TOLERANCE) + 1e-12
-    return check_at_most(np.where(gains <= allowed, gains, np.inf), beta)
+    largest_gain = -np.log(mix.q) * (1 + TOLERANCE) + 1e-12
+    return check_at_most(np.where(gains <= largest_gain, gains, np.inf), beta)
 
 
 def recount(
@@ -97,8 +93,8 @@ def recount(
     for mix in classes:
         for value, count in mix.items():
             gain = count / mix.total() / usual[value] - 1
-            allowed = -math.log(usual[value]) * (1 + 1e-12) + 1e-12
-            level = max(level, gain if gain <= allowed else math.inf)
+            largest_gain = -math.log(usual[value]) * (1 + 1e-12) + 1e-12
+            level = max(level, gain if gain <= largest_gain else math.inf)
     return level, level <= beta * (1 + 1e-12) + 1e-12
 
 

@@ -22,37 +22,35 @@ CARD = Card(
     "Mauger, Le Mahec, Dequen 2023",
     unit="values",
     direction="higher",
-    lowest="1: in some class everybody has the same value",
+    lowest="1: in at least one class everyone has the same value",
     highest="the number of values: all are equally frequent in every class",
 )
 
 TOLERANCE = 1e-12
-"""Levels this much apart, relatively, count as equal: logarithms are not exact."""
+"""The relative difference up to which levels count as equal, as logarithms are not exact."""
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
     """l(C) = exp(-sum over s of p ln p) for each class, p = p(s, C).
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 1, everybody has the same value, to the number of values of the class, all are equally
-        frequent. A number of values, not whole.
-
-    Notes
-    -----
-    Source: Machanavajjhala et al. 2007, Definition 4.1, which asks for an entropy of at least
-    ln l; the level itself, Mauger, Le Mahec, Dequen 2023.
-
-    Examples
-    --------
-    Twice a cold; a cold and a flu.
+    A class with two colds, and one with a cold and a flu.
 
     >>> ill = Sensitive.from_records("ill", ["cold", "flu"], False, [0, 0, 1, 1], [0, 0, 0, 1], 2)
     >>> each(ill).round(9).tolist()
     [1.0, 2.0]
+
+    Returns
+    -------
+    numpy.ndarray, shape (R,), float64
+        From 1, everyone has the same value, to the number of values of the class, all equally
+        frequent. Not always a whole number.
+
+    Notes
+    -----
+    Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
+    ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
     """
-    sensitive = sensitive.folded  # values that read alike are one
+    sensitive = sensitive.folded  # spellings of one value count once
     sizes = sensitive.sizes
     entropy = np.log(sizes) - sensitive.summed(sensitive.count * np.log(sensitive.count)) / sizes
     level = np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))
@@ -61,7 +59,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 
 def of_whole(sensitive: Sensitive) -> float:
-    """The l of all records as one class: no release has more.
+    """The l of all records as one class, which no release exceeds.
 
     >>> of_whole(Sensitive.from_records("ill", ["cold", "flu"], False, [0, 1], [0, 1], 2))
     2.0
@@ -76,10 +74,8 @@ class EntropyLDiversity(SensitiveModel):
     Parameters
     ----------
     l
-        A number of at least 1. A class with exactly two equally frequent values meets l = 2: one
-        relative tolerance of 1e-12 makes up for the logarithms.
-    column
-        The sensitive column.
+        A number of at least 1. A class with exactly two equally frequent values meets l = 2: a
+        relative tolerance of 1e-12 makes up for the rounding of logarithms.
 
     Raises
     ------
@@ -101,7 +97,7 @@ class EntropyLDiversity(SensitiveModel):
         return each(sensitive)
 
     def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are at least l, but for the tolerance."""
+        """Which levels are at least l, within the tolerance."""
         return levels >= self.l * (1 - TOLERANCE)
 
 
@@ -129,8 +125,8 @@ MEASURES = (
         heading="l ↑",
         title="Entropy l-diversity",
         unit="values",
-        meaning="So many equally frequent values would be as hard to guess as those in the worst "
-        "class; 1: somebody's value is certain.",
+        meaning="The values in the worst class are as hard to guess as this many equally frequent "
+        "ones; 1: at least one person's value is certain.",
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody can be told apart from fewer than k - 1 others."""
+"""k-anonymity: each record looks like at least k - 1 others."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CARD = Card(
     source="Samarati 2001; Sweeney 2002",
     unit="records",
     direction="higher",
-    lowest="1: somebody is unique",
+    lowest="1: at least one record is unique",
     highest="n: all records look the same",
 )
 
@@ -40,14 +40,14 @@ def check_k(k: object) -> None:
 def too_few_records(k: int, n_records: int) -> str:
     """Why a table of fewer than k records cannot be k-anonymous."""
     return (
-        f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to anonymise, "
-        "and k can be at most that."
+        f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to anonymise. "
+        "Choose a k of at most that number."
     )
 
 
 @dataclass(frozen=True)
 class KAnonymity(Model):
-    """The model "every class holds at least k records".
+    """The model "every class has at least k records".
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class KAnonymity(Model):
         return classes.counts
 
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
-        """Which classes hold k records. Shape (R,), bool."""
+        """Which classes have k records. Shape (R,), bool."""
         return classes.counts >= self.k
 
     def refusal(self, whole: EquivalenceClasses) -> str:

@@ -12,35 +12,35 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 
-# No model of its own in a plan, so not named as one: a plan's k becomes this where it says which
-# column tells persons apart.
+# Not a model of its own in plans: a plan's k becomes this where it names the column that
+# identifies the person.
 IN_PERSONS = Card(
     name="k-in-persons",
     title="k-anonymity in persons",
-    summary="Every class holds records of at least k different persons, however many records each "
+    summary="Every class has records of at least k different persons, however many records each "
     "of them has.",
     source="Wang, Fung 2006, as (X, Y)-anonymity with the quasi-identifiers as X and the person as "
     "Y",
     unit="persons",
     direction="higher",
-    lowest="1: some class is of one person alone",
-    highest="the number of persons: everybody has a record in every class",
+    lowest="1: at least one class is of one person alone",
+    highest="the number of persons: everyone has a record in every class",
 )
 
 
 def too_few_persons(k: int, persons: int) -> str:
     return (
         f"k = {k} cannot be reached in persons: the records to anonymise are about "
-        f"{counted(persons, 'person')}, and k can be at most that."
+        f"{counted(persons, 'person')}. Choose a k of at most that number."
     )
 
 
 @dataclass(frozen=True)
 class KInPersons(Model):
-    """The model "every class holds records of at least k different persons".
+    """The model "every class has records of at least k different persons".
 
     A person with records in several classes counts once in each of them. Merging classes never
-    lowers the number of persons of the smallest one, which is not the sum of those merged.
+    lowers the number of persons of the smallest one, although persons do not add up.
     """
 
     k: Annotated[int, Range(1, whole=True)]
@@ -54,7 +54,7 @@ class KInPersons(Model):
         return classes.hiding
 
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
-        """Which classes hold records of k persons. Shape (R,), bool."""
+        """Which classes have records of k persons. Shape (R,), bool."""
         return self.levels(classes) >= self.k
 
     def refusal(self, whole: EquivalenceClasses) -> str:

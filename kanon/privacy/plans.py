@@ -1,4 +1,4 @@
-"""A privacy model as a plan names it."""
+"""Privacy models in a plan."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ class ModelPlan(Strict):
     model: str
 
     def made(self, column: str | None) -> Model:
-        given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
-        if "column" in given:
-            given["column"] = column
-        made: Model = MODELS[self.model](**given)
-        return made
+        values = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
+        if "column" in values:
+            values["column"] = column
+        model: Model = MODELS[self.model](**values)
+        return model
 
 
-def _parameter(allowed: Range) -> Any:
-    end: dict[str, Any] = {"gt" if allowed.above else "ge": allowed.lowest}
-    if allowed.highest < float("inf"):
-        end["le"] = allowed.highest
-    field = Field(allow_inf_nan=False, **end) if not allowed.whole else Field(**end)
-    return Annotated[StrictInt if allowed.whole else Number, field]
+def _build_parameter(limits: Range) -> Any:
+    end: dict[str, Any] = {"gt" if limits.above else "ge": limits.lowest}
+    if limits.highest < float("inf"):
+        end["le"] = limits.highest
+    field = Field(allow_inf_nan=False, **end) if not limits.whole else Field(**end)
+    return Annotated[StrictInt if limits.whole else Number, field]
 
 
-def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
+def _build_model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
     hints, numbers = get_type_hints(model), ranges(model)
-    made: dict[str, Any] = {"model": (Literal[name], ...)}
+    parts: dict[str, Any] = {"model": (Literal[name], ...)}
     for part in fields(model):  # type: ignore[arg-type]
         if part.name == "column":
-            made["column"] = (str | None, None)
+            parts["column"] = (str | None, None)
         elif part.name in numbers:
-            made[part.name] = (_parameter(numbers[part.name]), ...)
+            parts[part.name] = (_build_parameter(numbers[part.name]), ...)
         else:
-            made[part.name] = (hints[part.name], part.default)
-    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **made)
+            parts[part.name] = (hints[part.name], part.default)
+    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **parts)
 
 
 MODELS: Mapping[str, type[Model]] = {
@@ -60,9 +60,9 @@ MODELS: Mapping[str, type[Model]] = {
 RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool]] = {
     name: (parts_of(kanon.privacy)[name].recount, model.folds) for name, model in MODELS.items()
 }
-"""Per model how its recipient reckons it, and whether values that read alike count as one."""
+"""Per model its recount for the recipient, and whether spellings of one value count once."""
 
-MODEL_PLANS = {name: _model_plan(name, model) for name, model in MODELS.items()}
+MODEL_PLANS = {name: _build_model_plan(name, model) for name, model in MODELS.items()}
 """The class of plans for each model."""
 
 if TYPE_CHECKING:

@@ -20,22 +20,29 @@ CARD = Card(
     name="recursive-cl-diversity",
     title="Recursive (c, l)-diversity",
     summary="In every class the most frequent sensitive value occurs less than c times as often as "
-    "all values from the l-th most frequent on together.",
+    "the l-th most frequent and all rarer values together.",
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
     unit="ratio",
     direction="lower",
     lowest="1 / (v - l + 1) of v values: all are equally frequent in every class",
-    highest="infinite: some class has fewer than l values",
+    highest="infinite: at least one class has fewer than l values",
 )
 
 
 def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     """r_1 / (r_l + r_(l+1) + ...) for each class, its counts r_1 >= r_2 >= ...
 
+    Three colds, two anginas and one flu: 3 against 2 + 1 for l = 2, against 1 for l = 3.
+
+    >>> values = ["angina", "cold", "flu"]
+    >>> ill = Sensitive.from_records("ill", values, False, [0] * 6, [1, 1, 1, 0, 0, 2], 1)
+    >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
+    [1.0, 3.0, inf]
+
     Parameters
     ----------
     l
-        From which value on the rare ones are summed, at least 1.
+        The rank from which values are summed, at least 1.
 
     Returns
     -------
@@ -45,25 +52,16 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     Notes
     -----
     Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
-
-    Examples
-    --------
-    Three colds, two anginas and one flu: 3 against 2 + 1 for l = 2, against 1 for l = 3.
-
-    >>> values = ["angina", "cold", "flu"]
-    >>> ill = Sensitive.from_records("ill", values, False, [0] * 6, [1, 1, 1, 0, 0, 2], 1)
-    >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
-    [1.0, 3.0, inf]
     """
-    sensitive = sensitive.folded  # values that read alike are one
+    sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
     counts = sensitive.count[most_first]
     rank = np.arange(len(counts)) - np.repeat(sensitive.start[:-1], np.diff(sensitive.start))
     most = sensitive.summed(np.where(rank == 0, counts, 0))
     rest = sensitive.summed(np.where(rank >= l - 1, counts, 0))
-    found = np.full(len(most), np.inf)
-    np.divide(most, rest, out=found, where=rest > 0)
-    return found
+    ratios = np.full(len(most), np.inf)
+    np.divide(most, rest, out=ratios, where=rest > 0)
+    return ratios
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,6 @@ class RecursiveCLDiversity(SensitiveModel):
         A number above 0.
     l
         A whole number of at least 2.
-    column
-        The sensitive column.
 
     Raises
     ------
@@ -107,10 +103,10 @@ class RecursiveCLDiversity(SensitiveModel):
         if np.isinf(ratio):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
-            return self._refused(
-                f"there {verb} {counted(most, 'different value')}, and l is at most that"
+            return self._write_refusal(
+                f"there {verb} only {counted(most, 'different value')}, and l is at most that"
             )
-        return self._refused(f"c has to be above {rounded(ratio, up=True)}")
+        return self._write_refusal(f"c has to be above {rounded(ratio, up=True)}")
 
 
 def check_rows(mix: ClassMix, c: float, l: int) -> tuple[float, bool]:  # noqa: E741
@@ -145,8 +141,8 @@ MEASURES = (
         heading="recursive c for l = 2 ↓",
         title="c of recursive (c, 2)-diversity",
         unit="ratio",
-        meaning="How many times as often as all other values together the most frequent one occurs "
-        "in a class.",
+        meaning="How many times as often the most frequent value occurs in a class as all other "
+        "values together.",
     ),
 )  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""Re-identification risk: how likely who looks for a person finds the right record.
+"""Re-identification risk: how likely an attacker who looks for a person finds the right record.
 
-An attacker who finds a person's class can only guess within it. Three are told apart [1]_: the
-*prosecutor* knows that the person is in the table, so the class in the table is what hides the
-person; the *journalist* does not, so everybody of the population who would be in that class does;
-the *marketer* wants to recognise as many records as possible and minds no mistakes.
+An attacker who finds a person's class can only guess within it. There are three [1]_: the
+*prosecutor* knows that the person is in the table, so only the class in the table hides the
+person; the *journalist* does not, so everyone of the population in that class hides the person;
+the *marketer* wants to recognise as many records as possible and accepts mistakes.
 
 .. [1] El Emam, Dankar 2008, "Protecting privacy using k-anonymity", JAMIA 15(5) (prosecutor,
    journalist); Dankar, El Emam 2010, "A method for evaluating marketer re-identification risk"
@@ -21,22 +21,22 @@ from kanon.errors import TableError
 from kanon.privacy.model import Range
 
 THRESHOLD = 0.2
-"""A risk above it counts as high unless another is given: a class of fewer than five. A round
-number to begin with and no norm: what is acceptable is for who publishes the table to say."""
+"""The default above which a risk counts as high: a class of fewer than five. A round number and no
+norm: the publisher of the table decides what is acceptable."""
 
 
 @dataclass(frozen=True)
 class Risk:
-    """The risk of one attacker; all shares of 1, all lower is better.
+    """The risk by one attacker, as shares of 1; lower is better.
 
     Attributes
     ----------
     highest
-        Of the person that is easiest to find: 1 means certainty.
+        The risk of the person who is easiest to find: 1 means certainty.
     mean
         The share of the records that are recognised on average.
     threshold
-        From where on a risk counts as high.
+        The risk above which it counts as high.
     share_above
         The share of the records whose risk is above it.
     """
@@ -62,12 +62,18 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     """The risk of a person who is known to be in the table: 1 / f for a class of f records.
 
     Highest 1 / min f; on average classes / records, since each class gives one right guess. Where
-    the persons of each class are known, f is their number: records of one person hide nobody.
+    the persons of each class are known, f is their number: a person's records do not hide them.
+
+    Four records that look the same, and one that is unique.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> prosecutor(five)
+    Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
 
     Parameters
     ----------
     threshold
-        From where on a risk counts as high.
+        The risk above which it counts as high.
 
     Returns
     -------
@@ -78,20 +84,12 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     ------
     PlanError
         The threshold is not within [0, 1].
-
-    Examples
-    --------
-    Four records that look the same, and one that is unique.
-
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> prosecutor(five)
-    Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
     """
     check_threshold(threshold)
     if not classes.n_classes:
         return None
     mean = float((classes.counts / classes.hiding).sum()) / classes.n_records
-    return _risk(classes, classes.hiding, mean, threshold)
+    return _build_risk(classes, classes.hiding, mean, threshold)
 
 
 def journalist(
@@ -99,16 +97,20 @@ def journalist(
 ) -> Risk | None:
     """The risk of a person who may or may not be in the table: 1 / F for a class of F people.
 
-    Highest 1 / min F over the classes of the table; on average the larger of what an attacker
-    recognises who starts from the population, classes / sum of F, and from the table,
+    Highest 1 / min F over the classes of the table; on average the larger of the shares recognised
+    when starting from the population, classes / sum of F, and from the table,
     (sum of f / F) / records.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> journalist(five, np.array([8, 2]))
+    Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
 
     Parameters
     ----------
     population : numpy.ndarray, shape (R,)
-        For each of them F, the number of people of the population who would be in it.
+        For each class F, the number of people of the population in it.
     threshold
-        From where on a risk counts as high.
+        The risk above which it counts as high.
 
     Returns
     -------
@@ -121,61 +123,55 @@ def journalist(
         A class has fewer people in the population than records in the table.
     PlanError
         The threshold is not within [0, 1].
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> journalist(five, np.array([8, 2]))
-    Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
     """
     check_threshold(threshold)
-    recognised = marketer(classes, population)
-    if recognised is None:
+    share = marketer(classes, population)
+    if share is None:
         return None
-    mean = max(classes.n_classes / int(population.sum()), recognised)
-    return _risk(classes, population, mean, threshold)
+    mean = max(classes.n_classes / int(population.sum()), share)
+    return _build_risk(classes, population, mean, threshold)
 
 
 def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | None:
     """The share of the records that are recognised on average: (sum of f / F) / records.
+
+    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
+    >>> marketer(five, np.array([8, 2]))
+    0.2
 
     Parameters
     ----------
     classes
         The classes of the table, of f records each.
     population : numpy.ndarray, shape (R,)
-        For each of them F, the number of people of the population who would be in it.
+        For each class F, the number of people of the population in it.
 
     Returns
     -------
     float or None
-        From 1 / largest F to 1, everybody is recognised; None without records.
+        From 1 / largest F to 1, everyone is recognised; None without records.
 
     Raises
     ------
     TableError
         A class has fewer people in the population than records in the table.
-
-    Examples
-    --------
-    >>> five = EquivalenceClasses((), (), np.zeros((2, 0)), np.array([4, 1]))
-    >>> marketer(five, np.array([8, 2]))
-    0.2
     """
     lacking = int((population < classes.hiding).sum())
     if lacking:
-        who = "records" if classes.persons is None else "persons"
+        unit = "records" if classes.persons is None else "persons"
         raise TableError(
             f"{counted(lacking, 'class', 'classes')} of the table "
-            f"{'has' if lacking == 1 else 'have'} fewer people in the population than {who} in "
-            "the table; the population has to contain everybody, in the same labels."
+            f"{'has' if lacking == 1 else 'have'} fewer people in the population than {unit} in "
+            "the table. The population has to contain everyone in the table, with the same labels."
         )
     if not classes.n_classes:
         return None
     return float((classes.counts / population).sum() / classes.n_records)
 
 
-def _risk(classes: EquivalenceClasses, hiding: np.ndarray, mean: float, threshold: float) -> Risk:
+def _build_risk(
+    classes: EquivalenceClasses, hiding: np.ndarray, mean: float, threshold: float
+) -> Risk:
     of_class = 1.0 / hiding
     above = int(classes.counts[of_class > threshold].sum()) / classes.n_records
     return Risk(float(of_class.max()), mean, threshold, above)

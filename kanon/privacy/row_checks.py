@@ -1,4 +1,4 @@
-"""The rows of a release as its check counts them, sharing nothing with what made the release."""
+"""The rows of a release as its check counts them, independently of the code that made it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal: both sides round
+TOLERANCE = 1e-12  # the relative difference up to which levels count as equal, as both are rounded
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class ClassMix:
 
     @classmethod
     def counted(cls, classes: np.ndarray, values: np.ndarray, records: np.ndarray) -> ClassMix:
-        """From groups of so many records of a class and a value each, some of them alike."""
+        """Sum groups of records, each of one class and one value; groups may repeat."""
         width = int(values.max()) + 1
         pairs, at = np.unique(classes * width + values, return_inverse=True)
-        count, sizes, total = (_sums(by, records) for by in (at, classes, values))
+        count, sizes, total = (_sum_by(by, records) for by in (at, classes, values))
         return cls(pairs // width, pairs % width, count, sizes, total)
 
     @property
@@ -49,17 +49,17 @@ class ClassMix:
         return np.bincount(self.of, minlength=len(self.sizes))
 
 
-def _sums(by: np.ndarray, records: np.ndarray) -> np.ndarray:
-    found = np.zeros(int(by.max()) + 1, np.int64)
-    np.add.at(found, by, records)
-    return found
+def _sum_by(by: np.ndarray, records: np.ndarray) -> np.ndarray:
+    sums = np.zeros(int(by.max()) + 1, np.int64)
+    np.add.at(sums, by, records)
+    return sums
 
 
-def check_at_least(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
+def check_at_least(levels: np.ndarray, limit: float) -> tuple[float, bool]:
     """The least level, and whether it is enough."""
-    return levels.min().item(), levels.min() >= wanted * (1 - TOLERANCE)
+    return levels.min().item(), levels.min() >= limit * (1 - TOLERANCE)
 
 
-def check_at_most(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
-    """The largest level, and whether it is little enough."""
-    return levels.max().item(), levels.max() <= wanted * (1 + TOLERANCE) + 1e-12
+def check_at_most(levels: np.ndarray, limit: float) -> tuple[float, bool]:
+    """The largest level, and whether it is low enough."""
+    return levels.max().item(), levels.max() <= limit * (1 + TOLERANCE) + 1e-12

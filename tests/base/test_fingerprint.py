@@ -82,5 +82,5 @@ def test_inputs_of_another_class_are_others():
 
 
 def test_what_cannot_be_told_apart_is_refused():
-    with pytest.raises(TypeError, match="No fingerprint is known of object"):
+    with pytest.raises(TypeError, match="There is no fingerprint for object"):
         fingerprint_of({"a": object()})

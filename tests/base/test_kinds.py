@@ -194,7 +194,7 @@ def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
         HierarchyError,
         match=r"^Dates.* are needed; \d+ distinct values? (is|are) not \(\(value withheld\)\)"
         r"(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' reads all)?\.$|"
-        r"^The dates may be written DDMMYYYY or MMDDYYYY; say which as the kind of the column",
+        r"^The dates may be written DDMMYYYY or MMDDYYYY. Choose the kind of the column",
     ):
         dates(texts, ["year"])
     assert as_released(texts, {"build": "suppression"}) == {*texts}
@@ -374,8 +374,8 @@ def test_an_age_is_that_of_a_calendar():
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (["04.03.2020"], "Ages are counted at 2010-01-01; 1 distinct value is later"),
-        (["März 1981"], "Ages need dates to the day"),
+        (["04.03.2020"], "Ages are counted on 2010-01-01; 1 distinct value is later"),
+        (["März 1981"], "Ages need dates with a day"),
         (["baker"], "Dates such as 2021-03-04 or 04.03.2021 are needed"),
     ],
 )

@@ -255,10 +255,11 @@ def test_what_a_hierarchy_reads_or_does_not_hold_is_said(kanon, folder, engine):
     write_plan(folder, columns={"zip": qi_with("zip.csv"), "code": code})
     run = ("run", "plan.json", "--table", "visits.csv", "--out", "out.csv", "--engine", engine)
     assert [line for line in kanon(*run).err.splitlines() if "note: Hierarchy" in line] == [
-        "kanon: note: Hierarchy of column 'zip': Of equal lines one counts: 1 line was left out.",
-        "kanon: note: Hierarchy of column 'code': 'A' also holds 'A10', by how they begin; their "
-        "numbers lie outside.",
-        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and stands under the root.",
+        "kanon: note: Hierarchy of column 'zip': Equal lines count once; 1 line was left out.",
+        "kanon: note: Hierarchy of column 'code': 'A' also contains 'A10', by how they begin. "
+        "Their numbers lie outside the range.",
+        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and is directly "
+        "under the root.",
     ]
     assert "note" not in kanon(*run, "--quiet").err
 
@@ -343,7 +344,7 @@ def test_a_name_with_a_comma_is_quoted_or_stands_alone(kanon, folder, arguments)
 )
 def test_a_pipe_is_named_with_the_way_out(kanon, folder, arguments):
     os.mkfifo(folder / "pipe.csv")
-    check_failure(kanon(*arguments), 2, ["is a pipe or a device, not a file: save what comes out"])
+    check_failure(kanon(*arguments), 2, ["is a pipe or a device, not a file. Save its output"])
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])

@@ -99,7 +99,7 @@ def test_ordered_groups_are_runs_of_the_given_order(values, sizes):
 def test_groups_that_would_get_one_name_are_refused():
     said = refused(ordered, ["a", "b – c", "a – b", "c", "z"], [2])
     assert said == "Two groups would be called 'a – b – c'; change a size."
-    assert "called like a group" in refused(ordered, ["a", "b", "a – b"], [2])
+    assert "has the name of a group" in refused(ordered, ["a", "b", "a – b"], [2])
     assert "blank" in refused(ordered, ["a", ""], [2])
     assert "no lines" in refused(ordered, [], [2]) or "value" in refused(ordered, [], [2])
 
@@ -139,7 +139,7 @@ def test_bad_numbers_of_records_are_refused():
     for least in (0, -1, 2.5, True, "5"):
         assert "whole number of at least 1" in refused(by_frequency, {"a": 1}, least)
     name = "Other (fewer than 5 records)"
-    assert "called like a group" in refused(by_frequency, {"a": 1, "b": 9, name: 9}, 5)
+    assert "has the name of a group" in refused(by_frequency, {"a": 1, "b": 9, name: 9}, 5)
 
 
 # --- Intervals by records -----------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin
         (["1", "2"], [1e-320, 1], "The width"),
         (["1", "2"], [5e-324, 1e308], "The width"),
         (["1", "2.5"], [0.3333333333333333, 1], "is not a multiple"),
-        (["1e308", "-1e308"], [1e307, 1e308], "too wide for numbers as large"),
+        (["1e308", "-1e308"], [1e307, 1e308], "too large for the numbers"),
     ],
 )
 def test_widths_that_do_not_nest_or_reach_beyond_all_numbers_are_refused(values, widths, said):

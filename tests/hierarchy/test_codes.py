@@ -106,8 +106,8 @@ def test_values_that_the_name_of_their_group_excludes_are_named():
     values = counted_column(pd.Series(["A1", "A3", "A10", "B7", "1-2", "2-15", "19"]))
     choice = choose("codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values)
     assert choice.remarks[:2] == (
-        "'A1–A3' also holds 'A10', by how they begin; their numbers lie outside.",
-        "'0–2' also holds '2-15', by how they begin; their numbers lie outside.",
+        "'A1–A3' also contains 'A10', by how they begin. Their numbers lie outside the range.",
+        "'0–2' also contains '2-15', by how they begin. Their numbers lie outside the range.",
     )
     postcodes = counted_column(pd.Series(["47601", "48711"]))
     assert choose("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
@@ -188,18 +188,18 @@ def test_a_code_lies_in_all_ranges_around_it_from_narrow_to_wide(values, ends):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"separators": ""}, "need separators"),
+        ({"separators": ""}, "Give separators"),
         ({"prefixes": [2, 3]}, "shorter from level to level"),
         ({"prefixes": [0]}, "at least 1"),
         ({"prefixes": [2], "ranges": parse_ranges(BLOCKS)}, "up to 3 characters"),
-        ({"ranges": parse_ranges("Q00;Q99")}, "No value of the column lies in one"),
+        ({"ranges": parse_ranges("Q00;Q99")}, "No value of the column lies in any"),
         ({"ranges": parse_ranges("J00;J50\nJ45;J60")}, "overlap"),
         ({"ranges": parse_ranges("J00;J50;x\nK00;K50;x")}, "Two ranges of codes are called 'x'"),
         ({"ranges": parse_ranges("J50;J00")}, "'J50–J00' does not"),
-        ({"ranges": parse_ranges("J5;J70")}, "as many characters"),
-        ({"ranges": parse_ranges("J45.0;J45.9")}, "before the first separator"),
+        ({"ranges": parse_ranges("J5;J70")}, "of the same length"),
+        ({"ranges": parse_ranges("J45.0;J45.9")}, "have no separator"),
         ({"ranges": [CodeRange(first="J00", last="J99", name=" ")]}, "has no name"),
-        ({"ranges": parse_ranges("J00;J99;J45.0")}, "called like a group"),
+        ({"ranges": parse_ranges("J00;J99;J45.0")}, "has the name of a group"),
     ],
 )
 def test_what_cannot_be_built_is_said(arguments, said):
@@ -273,10 +273,10 @@ def test_what_is_typed_becomes_a_plan_or_a_sentence():
     typed = {"separators": " . ", "prefixes": "", "ranges": BLOCKS}
     choice = choose("codes", typed, "icd", values)
     assert choice.plan.separators == "." and len(choice.plan.ranges) == 4
-    assert choice.remarks == ("2 values or groups lie in no range and stand under the root: 'C10', "
-                              "'C45'.",)  # fmt: skip
+    assert choice.remarks == ("2 values or groups lie in no range and are directly under the "
+                              "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
-                        ({"separators": "", "ranges": ""}, "need separators")):  # fmt: skip
+                        ({"separators": "", "ranges": ""}, "Give separators")):  # fmt: skip
         choice = choose("codes", {**typed, **wrong}, "icd", values)
         assert said in choice.problem and choice.plan is None
 

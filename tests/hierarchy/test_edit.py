@@ -452,8 +452,8 @@ REFUSED: dict[str, tuple[Callable[[], Hierarchy], str]] = {
     "group a single node": (lambda: edit.group(ALONE, ["Cat"], "new"), "cannot be put"),
     "group the unknown": (lambda: edit.group(ZOO, ["Cow"], "new"), "no node"),
     "group without a name": (lambda: edit.group(ZOO, ["Cat"], " "), "cannot be empty"),
-    "group with a taken name": (lambda: edit.group(ZOO, ["Cat"], "Canid"), "is taken"),
-    "group with a leaf's name": (lambda: edit.group(ZOO, ["Cat"], "Cat"), "is taken"),
+    "group with a taken name": (lambda: edit.group(ZOO, ["Cat"], "Canid"), "is in use"),
+    "group with a leaf's name": (lambda: edit.group(ZOO, ["Cat"], "Cat"), "is in use"),
     "group with a long name": (
         lambda: edit.group(ZOO, ["Cat"], "x" * (edit.LONGEST_NAME + 1)),
         "at most 10\u202f000 characters, not 10\u202f001",
@@ -462,12 +462,15 @@ REFUSED: dict[str, tuple[Callable[[], Hierarchy], str]] = {
     "ungroup a leaf": (lambda: edit.ungroup(ZOO, ["Felid", "Cat"]), "is a value"),
     "rename a leaf": (
         lambda: edit.rename(ZOO, "Cat", "Kitten"),
-        "a value of the column keeps its name",
+        "it is a value of the column",
     ),
-    "rename a single node": (lambda: edit.rename(ALONE, "Cat", "Kitten"), "keeps its name"),
+    "rename a single node": (
+        lambda: edit.rename(ALONE, "Cat", "Kitten"),
+        "is a value of the column",
+    ),
     "rename nobody": (lambda: edit.rename(ZOO, "Cattle", "Cows"), "no node"),
     "rename to nothing": (lambda: edit.rename(ZOO, "Felid", ""), "cannot be empty"),
-    "rename to what exists": (lambda: edit.rename(ZOO, "Felid", "Dog"), "is taken"),
+    "rename to what exists": (lambda: edit.rename(ZOO, "Felid", "Dog"), "is in use"),
     "rename to a long name": (
         lambda: edit.rename(ZOO, "*", "x" * (edit.LONGEST_NAME + 1)),
         "at most",

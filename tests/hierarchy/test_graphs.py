@@ -83,7 +83,7 @@ def test_numbers_of_numpy_are_weights():
     ("graph", "sentence"),
     [
         (nx.DiGraph(), "no nodes"),
-        (nx.Graph([("*", "a")]), "no directions"),
+        (nx.Graph([("*", "a")]), "not directed"),
         (nx.DiGraph([("*", "a"), ("b", "c"), ("c", "b")]), "'b', 'c' form a cycle"),
         (nx.DiGraph([("*", "*")]), "'\\*' form a cycle"),
         (nx.DiGraph([("*", "a"), ("*", "b"), ("a", "x"), ("b", "x")]), "'x', 'a', 'b'"),
@@ -115,7 +115,7 @@ def test_names_come_from_labels_if_all_nodes_have_one():
 def test_links_of_d3_are_edges_with_directions():
     content = {"nodes": [{"id": "*"}, {"id": 7}], "links": [{"source": "*", "target": 7}]}
     assert parse_json(json.dumps(content)).labels == ("7", "*")
-    with pytest.raises(HierarchyError, match="no directions"):
+    with pytest.raises(HierarchyError, match="not directed"):
         parse_json(json.dumps({**content, "directed": False}))
 
 

@@ -177,36 +177,36 @@ STRANGE_CSV = {
     "a line twice": (
         "a;A;*\nb;A;*\nb;A;*\n",
         {"a": ["A", "*"], "b": ["A", "*"]},
-        ["Of equal lines one counts: 1 line was left out."],
+        ["Equal lines count once; 1 line was left out."],
     ),
     "a line twice, as numbers": (
         "leaf,level 1\n39,*\n40,*\n39.0,*\n39,*\n",
         {"39": ["*"], "40": ["*"]},
-        ["Of equal lines one counts: 2 lines were left out."],
+        ["Equal lines count once; 2 lines were left out."],
     ),
     "a value that is its own group": (
         "Other relative;Other relative;Relative;*\nCousin;Other relative;Relative;*\n",
         {"Other relative": ["Other relative (group)", "Relative", "*"],
          "Cousin": ["Other relative (group)", "Relative", "*"]},
-        ["'Other relative' stands at two levels; the upper one is called "
+        ["'Other relative' occurs at two levels; the upper one is called "
          "'Other relative (group)'."],
     ),
     "a value named like another group": (
         "a;b;B;*\nb;B;B;*\n",
         {"a": ["b (group)", "B", "*"], "b": ["B", "*"]},
-        ["'b' stands at two levels; the upper one is called 'b (group)'."],
+        ["'b' occurs at two levels; the upper one is called 'b (group)'."],
     ),
     "a group at two levels": (
         "Aunt;Other relative;Relative;*\nWard;Minor;Other relative;*\nGuest;Guest;Guest;*\n",
         {"Aunt": ["Other relative", "Relative", "*"],
          "Ward": ["Minor", "Other relative (level 2)", "*"], "Guest": ["*"]},
-        ["'Other relative' stands at two levels; the upper one is called "
+        ["'Other relative' occurs at two levels; the upper one is called "
          "'Other relative (level 2)'."],
     ),
     "two groups above each other": (
         "a;A;B;*\nb;B;A;*\n",
         {"a": ["A", "B (level 2)", "*"], "b": ["B", "A (level 2)", "*"]},
-        ["2 names stand at several levels; the upper ones are called 'A (level 2)', "
+        ["2 names occur at several levels; the upper ones are called 'A (level 2)', "
          "'B (level 2)'."],
     ),
     "no value, as ARX writes missing cells": (
@@ -248,8 +248,8 @@ def test_many_repeats_are_read_at_once():
     assert time.process_time() - start < 10
     assert read.hierarchy.n_leaves == 28_000
     assert read.hierarchy.labels[-2:] == ("A13999 (group)", "*")
-    assert read.notes[0].startswith("14\u202f000 names stand at several levels; the upper ones are")
-    assert read.notes[1] == "Of equal lines one counts: 28\u202f000 lines were left out."
+    assert read.notes[0].startswith("14\u202f000 names occur at several levels; the upper ones are")
+    assert read.notes[1] == "Equal lines count once; 28\u202f000 lines were left out."
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
@@ -271,7 +271,7 @@ BAD_CSV = {
     "two groups of one level": ("a;A;B;*\nb;A;C;*\n", ["Line 2", "two parents"]),
     "a name at two levels, and two parents": ("a;a;A;*\nb;a;B;*\n", ["two parents"]),
     "two lines without a value": (";A;*\na;A;*\n;B;*\n", ["Line 3", "a cell is empty"]),
-    "root below": ("a;*;A;*\n", ["Line 1", "'*' stands above itself"]),
+    "root below": ("a;*;A;*\n", ["Line 1", "'*' is above itself"]),
     "blank cell": ("a;A;*\nb; ;*\n", ["Line 2", "a cell is empty"]),
     "ragged below empty lines": ("a;A;*\n\n\nb;*\n", ["Line 4 has 2 cells and line 1 has 3"]),
     "separators alone": (";;\n;;\n", ["empty"]),
@@ -304,7 +304,7 @@ BAD_NODES = {
     "weight yes": (with_weight(True), ["weight 'True' above 'b'"]),
     "weight NaN": (with_weight(math.nan), ["weight 'nan' above 'b'"]),
     "weight too long for a number": (with_weight(10**400), ["weight", "above 'b'"]),
-    "weight is a list": (with_weight([1]), ["What stands as weight above 'b'"]),
+    "weight is a list": (with_weight([1]), ["The text in place of a weight above 'b'"]),
 }
 
 
@@ -540,7 +540,7 @@ def test_suppression_keeps_or_loses():
 
 
 def test_a_value_that_is_the_root_itself_is_refused():
-    with pytest.raises(HierarchyError, match="called like a group"):
+    with pytest.raises(HierarchyError, match="has the name of a group"):
         suppression(["*", "a"])
 
 

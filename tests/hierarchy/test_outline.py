@@ -30,8 +30,8 @@ def test_any_indentation_will_do(plain, step):
     ("text", "said"),
     [
         (" \n", "outline is empty"),
-        ("*\na", "Line 2: 'a' stands as far left as the root"),
-        ("  *\n a", "Line 2: 'a' stands as far left as the root"),
+        ("*\na", "Line 2: 'a' is as far left as the root"),
+        ("  *\n a", "Line 2: 'a' is as far left as the root"),
         ("*\n a\n\n a", "Line 4: 'a' is listed a second time (first: line 2)"),
         ("*\n a = x", "Line 2: 'a = x' is no node"),
         ("*\n a=1=2", "Line 2: 'a=1=2' is no node"),

@@ -108,8 +108,8 @@ BAD_LEVELS = {
     "no leaf": ([["a", "A", "*"], ["", "A", "*"]], "Row 2: a cell is empty"),
     "twice": ([["a", "*"], ["", ""], ["a", "*"]], "Row 3: the value 'a' is listed a second time"),
     "two roots": ([["a", "*"], ["b", "all"]], "Row 2: the hierarchy has two roots ('*', 'all')"),
-    "two parents": ([["a", "A", "B", "*"], ["b", "A", "C", "*"]], "Row 2: a node stands under two"),
-    "above itself": ([["a", "A", "a", "*"]], "Row 1: 'a' stands above itself"),
+    "two parents": ([["a", "A", "B", "*"], ["b", "A", "C", "*"]], "Row 2: a node has two parents"),
+    "above itself": ([["a", "A", "a", "*"]], "Row 1: 'a' is above itself"),
     "a value and a group": ([["a", "b", "*"], ["b", "", "*"]], "Row 2: 'b' is the name of a value"),
 }
 

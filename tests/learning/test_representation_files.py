@@ -118,9 +118,9 @@ def test_names_that_are_free_stay():
 
 
 def test_what_is_not_known_is_refused(clashing):
-    with pytest.raises(TableError, match="'xlsx' is not known: allowed are parquet, csv"):
+    with pytest.raises(TableError, match="'xlsx' is unknown; choose from parquet, csv"):
         representation_file(*clashing, "oneClass", "xlsx")
-    with pytest.raises(PlanError, match="'best' is not known"):
+    with pytest.raises(PlanError, match="'best' is unknown"):
         representation_file(*clashing, "best", "csv")
 
 

@@ -247,7 +247,7 @@ def test_the_cards():
 
 
 def test_an_unknown_representation_is_refused(animals):
-    with pytest.raises(PlanError, match="'oneHot' is not known; there are 'oneClass', 'fillP"):
+    with pytest.raises(PlanError, match="'oneHot' is unknown; choose from 'oneClass', 'fillP"):
         represent("oneHot", animals[1])
 
 

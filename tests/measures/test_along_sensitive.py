@@ -116,7 +116,7 @@ def test_curves_and_points_are_one(path, data):
     for wrong in (n + 1, max(ks) + n):
         with pytest.raises(PlanError, match="was not computed"):
             curves_along(path, metrics).at([wrong])
-        with pytest.raises(PlanError, match="was not computed; known are"):
+        with pytest.raises(PlanError, match="was not computed; choose from"):
             points_of({k: path.at(k) for k in ks}, metrics).at([wrong])
 
 

@@ -103,7 +103,9 @@ def test_a_suppressed_person_is_not_found(animals):
 
 def test_what_cannot_be_known_is_refused(animals):
     table, _ = animals
-    with pytest.raises(PlanError, match="'age' is no quasi-identifier; known are 'gender', 'race'"):
+    with pytest.raises(
+        PlanError, match="'age' is no quasi-identifier; choose from 'gender', 'race'"
+    ):
         matching(table, {"age": "39"})
     with pytest.raises(PlanError, match="'age' is no quasi-identifier"):
         linkage(table, table, ["age"])

@@ -189,7 +189,7 @@ def test_several_columns_stand_in_their_order():
     assert [each.numeric for each in classes.sensitive] == [True, False]
     assert classes.sensitive_named("pay").values == ("2", "10")
     assert classes.sensitive_named("pay").dense().tolist() == [[1, 1], [1, 0]]
-    with pytest.raises(PlanError, match="sensitive are 'pay'"):
+    with pytest.raises(PlanError, match="choose from 'pay'"):
         classes.sensitive_named("q")
 
 

@@ -66,9 +66,7 @@ def test_no_one_and_several_suppressed_records_are_said(changes, table, limit, s
     said = dict(explanations.plan_in_words(done))
     assert said["Suppression"] == f"{limit} {suppressed}"
     assert "Missing values" not in said
-    counted = [
-        one for one in explanations.in_plain_words(done) if "not satisfy what is required" in one
-    ]
+    counted = [one for one in explanations.in_plain_words(done) if "meet the requirements" in one]
     assert bool(counted) == bool(leaves)
     assert re.findall(r"Suppressed: .*?\.(?= |$)", explanations.what_leaves(done)) == [
         leaves

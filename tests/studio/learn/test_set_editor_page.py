@@ -120,8 +120,8 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     broken = "*\n  Felid\n    cat\n    lion\n  cat"
     at = typed(at, "text_area", "0-tree", broken)
     sentence = (
-        "Line 5: 'cat' is listed a second time (first: line 3); every value and every group "
-        "stands once."
+        "Line 5: 'cat' is listed a second time (first: line 3). List every value and every "
+        "group once."
     )
     assert [one.value.replace("\\", "") for one in at.error] == [sentence]
     assert warned(at) == [f"Table 'animals': Tree of 'race': {sentence}"]
@@ -140,7 +140,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     at = settled(press(typed(at, "number_input", "k", 5), "Check the set"))
     assert problems(at) == [
         "Question 1 Recode the table: k = 5 cannot be reached: the table has 4 records to "
-        "anonymise, and k can be at most that."
+        "anonymise. Choose a k of at most that number."
     ]
     assert view(at).draft["questions"][0]["k"] == 5 and button(at, "Use it here").disabled
     at = records(at, [("cat", "")])
