@@ -41,12 +41,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NOT_CONSIDERED = (
-    "what is known about these persons from elsewhere, other releases of the same table, what "
-    "columns tell that are left as they are, and that a release is minimal, which may tell more"
+    "what is known about these people from elsewhere, other releases of the same table, what the "
+    "columns left as they are reveal, and what can be inferred because values were generalised no "
+    "more than needed"
 )
-"""What no model of a release looks at; a verdict always says so."""
+"""What no privacy model of a release covers; a verdict always says so."""
 
-TABLE_ORDER = ", and that the rows keep the table's order"  # where a plan has it so
+TABLE_ORDER = ", and that the rows keep the table's order"  # appended where a plan keeps it
 
 
 def require(verdicts: Sequence[Verdict], file: str = "") -> None:

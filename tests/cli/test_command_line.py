@@ -668,7 +668,7 @@ def test_bound_says_how_far_the_release_is_from_the_least_possible(kanon, folder
     measures = json.loads((folder / "m.json").read_text("utf-8"))
     least, lost = measures["lower_bound"], measures["alteration"]["ncp"]
     assert 0 < least <= lost
-    assert sentence.startswith("No release by these hierarchies, of any tool, that keeps every rec")
+    assert sentence.startswith("No release with these hierarchies that keeps all records can lose ")
     assert f"{lost:.2f} %" in sentence and "as NCP counts" in sentence
     plain = kanon(*RUN, "--measures", "without.json")
     assert plain.out.splitlines() == [outcome]
@@ -703,13 +703,13 @@ def test_bound_of_a_lattice_too_large_is_a_warning(kanon, folder, monkeypatch):
     said = kanon(*BOUND, "--measures", "m.json")
     assert said.status == 0 and said.out.count("\n") == 1
     (line,) = said.err.splitlines()
-    assert line.startswith("kanon: warning: --bound: How close a release is to the least possible")
-    assert "has 6 nodes, and a lower bound is found for up to 3" in line
+    assert line.startswith("kanon: warning: --bound: It is not known how close a release is to the")
+    assert "has 6 nodes, and a lower bound is computed for at most 3" in line
     assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
     assert (folder / "released.csv").exists()
     before = files(folder)
     call = ("report", "plan.json", "--table", "people.csv", "--out", "report.html", "--bound")
-    check_failure(kanon(*call), 2, ["a lower bound is found for up to 3"])
+    check_failure(kanon(*call), 2, ["a lower bound is computed for at most 3"])
     assert files(folder) == before
 
 

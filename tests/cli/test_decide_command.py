@@ -84,7 +84,7 @@ def report(*more):
 
 
 def test_a_report_says_it_where_somebody_asked(folder):
-    heading = "What is asked of a release for this purpose"
+    heading = "What this purpose requires of a release"
     asked = with_own(ASKED, "k", ChosenThreshold(wanted=7, source="<b>Board</b>, May"))
     ask(folder, asked)
     page = report("--context", "context.json", "--public")

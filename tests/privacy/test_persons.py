@@ -154,7 +154,7 @@ def test_the_report_says_that_k_is_in_persons():
         "k-anonymity in persons with k = 5 for 'patient'", "6", "persons",
     )  # fmt: skip
     assert records.reached == "10"
-    assert "and from the table whom each of them is about" in verdict_sentence(
+    assert "the released rows, with persons from the table, every class" in verdict_sentence(
         done, (records, persons)
     )
     assert in_plain_words(done)[0].startswith("Everybody looks like at least 5 others")

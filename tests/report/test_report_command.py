@@ -69,7 +69,7 @@ def test_the_command_writes_the_form_for_publication(folder):
     page = written(folder, "--public", "--publish", "suppressed,persons,dropped")
     assert attached(page)["published"] == {
         "Records left out for missing values": "0", "Suppressed records": "0",
-        "Persons whom the records are about": "not counted",
+        "Persons in these records": "not counted",
     }  # fmt: skip
 
 
@@ -115,8 +115,8 @@ def test_a_seed_is_that_of_the_plan(folder):
     (["--publish", "records"], {}, 2, "--publish goes with --public"),
     (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; known are records"),
     (["--release", "absent.csv"], {}, 2, "'absent.csv'"),
-    (["--engine", "duckdb"], {}, 2, "A report checks the released rows again, for which the table "
-     "has to be in memory; add --engine memory, or make the report of a smaller table."),
+    (["--engine", "duckdb"], {}, 2, "A report rechecks the released rows, which needs the table in "
+     "memory; add --engine memory, or use a smaller table."),
     ([], {"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, "k = 7 cannot be reached: "),
     ([], {"privacy": [*TWO, {"model": "entropy-l-diversity", "l": 2.5}]}, 3, "cannot be reached"),
     ([], {"algorithm": {"name": "mdav"}}, 2, "MDAV takes means, and 'sex' holds texts; "),

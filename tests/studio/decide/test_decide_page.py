@@ -169,7 +169,7 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     assert main(given) == 0
     written = (tmp_path / "report.html").read_bytes()
     assert MADE.sub(b"", written) == MADE.sub(b"", made()) and page.startswith("report-")
-    assert b"What is asked of a release for this purpose" in written
+    assert b"What this purpose requires of a release" in written
     ui.go(at, DECIDE)
     ui.enter(at, at.button_group(key="decide-release"), "internal")
     ui.go(at, "pages/report.py")
