@@ -124,11 +124,11 @@ def execute(given: argparse.Namespace) -> None:
         print(OptimalityGap.of(done, bound).sentence)
 
 
-def _tell_about_hierarchies(done: Run, given: argparse.Namespace) -> None:
+def _tell_about_hierarchies(run: Run, given: argparse.Namespace) -> None:
     show = notify(given)
-    classes = done.prepared.classes
+    classes = run.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
-        chosen = done.prepared.plan.columns[column].hierarchy
+        chosen = run.prepared.plan.columns[column].hierarchy
         for notice in describe_reading(chosen, tree, given.plan.parent):
             show(f"Hierarchy of column {quoted(column)}: {notice}")
 
@@ -137,10 +137,10 @@ def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
     write_whole((json.dumps(measures, indent=2) + "\n").encode("utf-8"), path)
 
 
-def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBound | None:
+def _bound(run: Run, given: argparse.Namespace, progress: Progress) -> LowerBound | None:
     """The lower bound, written among the measures; None, with a warning, if there is none."""
     try:
-        bound = bound_of(done.prepared, progress)
+        bound = bound_of(run.prepared, progress)
     except KanonError as error:
         show_warning(f"--bound: {error.sentence}")
         return None
@@ -150,14 +150,14 @@ def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBou
         raise
     if given.measures:
         _write_measures(
-            {**done.measures, "lower_bound": OptimalityGap.of(done, bound).least}, given.measures
+            {**run.measures, "lower_bound": OptimalityGap.of(run, bound).least}, given.measures
         )
     return bound
 
 
-def _form(done: Run, table: Table, asked: str) -> TextForm:
+def _form(run: Run, table: Table, asked: str) -> TextForm:
     own = FORMS.get(asked, table.form if isinstance(table, MemoryTable) else PLAIN)
-    form = done.fitting(own)
+    form = run.fitting(own)
     if form != own:
         show_warning(
             f"The release is written in UTF-8, as {own.encoding.upper()} lacks a character of a "
@@ -202,8 +202,8 @@ def _check_kind(out: Address) -> None:
         raise error
 
 
-def _outcome(done: Run) -> str:
-    prepared, recoding = done.prepared, done.recoding
+def _outcome(run: Run) -> str:
+    prepared, recoding = run.prepared, run.recoding
     left_out, gone = prepared.dropped, recoding.suppressed_records
     dropped = f", {thin(left_out)} dropped for missing values" if left_out else ""
     suppressed = f", {thin(gone)} suppressed" if gone else ""
@@ -217,7 +217,7 @@ def _outcome(done: Run) -> str:
             classes += f", the one of fewest persons of {counted(fewest, 'person')}"
     return (
         f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {percent(done.alteration)} of all that could be lost, "
+        f"alteration {percent(run.alteration)} of all that could be lost, "
         f"as {prepared.plan.metric.card.title} counts"
-        f"{''.join(f'; {said}' for said in (done.about_parts, done.about_gap) if said)}"
+        f"{''.join(f'; {said}' for said in (run.about_parts, run.about_gap) if said)}"
     )

@@ -46,7 +46,7 @@ def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
     ask(folder, context)
     assert main(CALL) == 2
     said = capsys.readouterr()
-    assert said.out == ("Nothing is asked for that can be counted here, so nothing was checked.\n")
+    assert said.out == "No threshold is set that can be counted here, so nothing was checked.\n"
     assert "nothing was checked; ask for k or a risk" in said.err
 
 

@@ -378,7 +378,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="for a table in memory alone; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
-    with pytest.raises(ReleaseError, match="does not say which records are of one person"):
+    with pytest.raises(ReleaseError, match="does not show which records belong to one person"):
         check_release(done.released(), plan())
     with pytest.raises(ReleaseError, match="could not be checked"):
         check_release(done.released(), plan(), None, FIVE_OF_ONE["patient"][1:])
