@@ -77,7 +77,7 @@ def levels_reached(
     done
         The release, of a table in memory.
     known
-        The most quasi-identifiers of a person that are known; None, or more than there are, for all.
+        The most quasi-identifiers of a person that are known; None, or too many, for all.
     people
         The population behind the table, one row per person with the original values. The risk of
         being found is then that of a person who may or may not be in the table.

@@ -165,7 +165,8 @@ def _remark_on_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
 def coarsened_remark(coarsening: Coarsening) -> Remark:
     text = (
         f"{quoted(coarsening.column)} is released at level {coarsening.level} of "
-        f"{coarsening.tree.height - 1} of its hierarchy; everything, such as l and t, is counted on these groups."
+        f"{coarsening.tree.height - 1} of its hierarchy; everything, such as l and t, is "
+        "counted on these groups."
     )
     return Remark("coarsened", coarsening.column, 1.0, text)
 

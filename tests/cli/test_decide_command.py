@@ -47,7 +47,7 @@ def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
     assert main(CALL) == 2
     said = capsys.readouterr()
     assert said.out == "No threshold is set that can be counted here, so nothing was checked.\n"
-    assert "nothing was checked; ask for k or a risk" in said.err
+    assert "nothing was checked; set one for k or a risk" in said.err
 
 
 def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):

@@ -40,8 +40,8 @@ def raised(monkeypatch):
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     before = {number: signal.getsignal(number) for number in numbers}
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    monkeypatch.setattr(signals, "_taken", [])
-    monkeypatch.setattr(signals, "_received", [])
+    monkeypatch.setattr(signals, "_handled_signals", [])
+    monkeypatch.setattr(signals, "_received_signals", [])
     for number, handler in before.items():
         if handler is signal.SIG_IGN:  # as under nohup, where it is to stay so
             signal.signal(number, signal.SIG_DFL)
@@ -73,7 +73,7 @@ def test_a_signal_between_two_files_is_told_with_both(
 def test_who_does_not_wait_for_the_bound_has_everything_else(kanon, folder, monkeypatch, raised):
     monkeypatch.setattr("kanon.cli.run.bound_of", kill(signal.SIGINT))
     said = kanon(*BOTH, "--bound")
-    done = "'released.csv' and 'm.json' were written. 'm.json' is without lower_bound."
+    done = "'released.csv' and 'm.json' were written. 'm.json' lacks lower_bound."
     assert said == (130, "", f"Interrupted; {done}\n")
     assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
 
@@ -337,7 +337,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(kanon, folder, m
         said = kanon(*call)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    check_failure(said, 2, ["cannot be written there", "the disk to have room"])
+    check_failure(said, 2, ["cannot be written there", "the disk needs room"])
     assert files(folder) == before and not [*folder.glob(".*")]
     (folder / name).write_text("mine", "utf-8")
     (folder / name).chmod(0o444)

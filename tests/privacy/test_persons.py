@@ -425,7 +425,7 @@ def test_run_says_and_writes_the_fewest_persons(kanon, folder):
     said = kanon(
         "run", "persons.json", "--table", "visits.csv", "--out", "out.csv", "--measures", "M.json"
     )
-    assert "the smallest of 10 records, the one of fewest persons of 6 persons" in said.out
+    assert "the smallest of 10 records, at least 6 persons in each class" in said.out
     assert json.loads((folder / "M.json").read_text("utf-8"))["min_persons"] == 6
 
 

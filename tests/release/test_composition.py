@@ -644,8 +644,8 @@ def test_only_releases_in_the_order_of_the_table_are_lined_up() -> None:
     assert [one.candidates for one in found] == [1, 1, 1]
     assert found[0].about_order == (
         "Anyone can match the rows of at least 0 of 6 records (↓ better). Groups are counted as if "
-        "all rows were matched, which is the most that anyone can learn. Without matched rows, a person is one of "
-        "at most 1 record in the worst case (↑ better)"
+        "all rows were matched, which is the most that anyone can learn. Without matched "
+        "rows, a person is one of at most 1 record in the worst case (↑ better)"
     )
     assert found[2].about_order == "Anyone can line up the rows of all releases"
 

@@ -56,7 +56,7 @@ def test_every_algorithm_is_remarked_on_that_raises_two_people_for_their_disease
         "1 class could be split into parts of at least 2 records, but no split of it meets "
         "Distinct l-diversity with l = 2 for 'ill'. kanon makes minimal releases: it "
         "generalises no more than needed. Anyone who knows this concludes that some part breaks "
-        "at worst a "
+        "that: at worst a "
         "person's 'ill' is 100.0 % certain instead of 40.0 %."
     )
 

@@ -611,6 +611,6 @@ def test_records_that_were_suppressed_before_are_remarked_on():
     done, _ = released(table, a="qi", b="qi", ill="s")
     found = [one.found for one in done.remarks if one.kind == "suppressed-before"]
     assert found == [
-        "2 records of the table show nothing in any quasi-identifier (* or blank), as suppressed "
-x
+        "2 records of the table show nothing in any quasi-identifier (* or blank), like "
+        "suppressed records."
     ]

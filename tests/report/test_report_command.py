@@ -107,11 +107,11 @@ def test_a_seed_is_that_of_the_plan(folder):
 
 
 @pytest.mark.parametrize(("more", "plan", "status", "sentence"), [
-    (["--out", "report.pdf"], {}, 2, "--out: a report is a page; end its name in .html."),
+    (["--out", "report.pdf"], {}, 2, "--out: a report is an HTML page; end its name in .html."),
     (["--out", "no/report.html"], {}, 2, "'report.html' cannot be written there: "),
     (["--words", "absent.json"], {}, 2, "The file of words 'absent.json' cannot be read."),
     (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
-    (["--public", "--bound"], {}, 2, "--bound is for the internal form"),
+    (["--public", "--bound"], {}, 2, "--bound is for the internal report"),
     (["--publish", "records"], {}, 2, "--publish goes with --public"),
     (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; known are records"),
     (["--release", "absent.csv"], {}, 2, "'absent.csv'"),
