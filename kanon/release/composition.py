@@ -213,8 +213,8 @@ class CombinedReleases:
             )
         return (
             *sentences,
-            *(one.said(names) for one in self.asked),
-            *(one.sentence for one in self.learnt),
+            *(part.said(names) for part in self.asked),
+            *(part.sentence for part in self.learnt),
         )
 
     @property
@@ -284,7 +284,7 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
         tuple(release.recoding.min_k for release in releases),
         together,
         tuple(_combine_models(views, ground, together)),
-        tuple(_learn_values(views, cells, release) for release in ground.sensitive),
+        tuple(_find_learnt_values(views, cells, release) for release in ground.sensitive),
         tuple(sorted(_find_undone_columns(releases))),
         int(ground.counts[matched].sum()) if whole else None,
         lined_up,
@@ -334,7 +334,7 @@ def _find_undone_columns(releases: Sequence[Release]) -> Iterator[str]:
 
 
 # --- what becomes known of a sensitive column -----------------------------------------------------
-def _learn_values(
+def _find_learnt_values(
     views: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive
 ) -> LearntValues:
     column, ground, sensitive = sensitive.name, views[0].ground, sensitive.folded
@@ -345,8 +345,8 @@ def _learn_values(
         fewest_alone = np.minimum(fewest_alone, np.append(np.diff(single.start), _ABSENT)[view.at])
     certain_alone = fewest_alone == 1
 
-    def newly(certain_together: np.ndarray) -> int:
-        return int(ground.counts[certain_together & ~certain_alone].sum())
+    def count_new(certain: np.ndarray) -> int:
+        return int(ground.counts[certain & ~certain_alone].sum())
 
     lined, group = side_by_side(views, ground, column)
     alike = np.diff(lined.sensitive[0].folded.start) == 1
@@ -354,8 +354,8 @@ def _learn_values(
     values, records = _count_candidates(showing, cells, sensitive, column)
     return LearntValues(
         column,
-        newly(grouped & np.append(alike, False)[group]),
-        newly(values == 1),
+        count_new(grouped & np.append(alike, False)[group]),
+        count_new(values == 1),
         _find_fewest(fewest_alone),
         _find_fewest(values),
         _find_fewest(records),
@@ -382,11 +382,11 @@ def _count_candidates(
             sensitive.of_entry, code, sensitive.count, n_classes,
         )  # fmt: skip
         value_of = np.unique(distinct // width, return_inverse=True)[1]
-        fewest = np.minimum(fewest, _intersect_classes(views, cells_and_values, column, value_of))
+        fewest = np.minimum(fewest, _count_common_values(views, cells_and_values, column, value_of))
     return fewest
 
 
-def _intersect_classes(
+def _count_common_values(
     showing: Sequence[ReleaseView], sensitive: Sensitive, column: str | None, value_of: np.ndarray
 ) -> np.ndarray:
     classes, histograms, ground = [], [], showing[0].ground
@@ -396,23 +396,26 @@ def _intersect_classes(
         histograms.append(sensitive.grouped(group, len(sizes)))
     present = np.logical_or.reduce([view.present for view in showing])
     sides = [
-        (group_of_class + 1, one.n_classes + 1)
-        for group_of_class, one in zip(classes, histograms, strict=True)
+        (group_of_class + 1, histogram_of_release.n_classes + 1)
+        for group_of_class, histogram_of_release in zip(classes, histograms, strict=True)
     ]
     tuples, total, combination = grouped_by_sight(sides, ground.counts, present)
     at = tuples.astype(np.int64) - 1  # (P, releases): the class in each, -1 where it is in none
     width = max(len(sensitive.values), 1)
-    keys = [one.of_entry * width + one.value for one in histograms]
+    keys = [
+        histogram_of_release.of_entry * width + histogram_of_release.value
+        for histogram_of_release in histograms
+    ]
     # The class with the fewest values is looked through, and each value looked up in the others.
     lengths = np.empty_like(at)
-    for i, one in enumerate(histograms):
-        lengths[:, i] = np.append(np.diff(one.start), _ABSENT)[at[:, i]]
+    for i, histogram_of_release in enumerate(histograms):
+        lengths[:, i] = np.append(np.diff(histogram_of_release.start), _ABSENT)[at[:, i]]
     fewest = np.full((2, len(total) + 1), _ABSENT)
     first = lengths.argmin(axis=1)
-    for i, one in enumerate(histograms):
+    for i, histogram_of_release in enumerate(histograms):
         rows = np.flatnonzero(first == i)
         for part in _split_by_length(rows, lengths[rows, i]):
-            histogram_part = one.only(at[part, i])
+            histogram_part = histogram_of_release.only(at[part, i])
             of, value, least = histogram_part.of_entry, histogram_part.value, histogram_part.count
             everywhere = np.ones(len(of), dtype=bool)
             for other, histogram in enumerate(histograms):

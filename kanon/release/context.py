@@ -253,10 +253,10 @@ def check_wanted(name: str, wanted: float, called: str) -> None:
     Traceback (most recent call last):
     kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
     """
-    _ALLOWED[name].check(called, _as_whole_number(float(wanted)))
+    _ALLOWED[name].check(called, _convert_whole(float(wanted)))
 
 
-def _as_whole_number(number: float) -> float | int:
+def _convert_whole(number: float) -> float | int:
     """5.0 as 5, which JSON does not tell apart; 1e308 stays as it is."""
     return int(number) if number.is_integer() and abs(number) <= _HIGHEST else number
 
@@ -304,7 +304,7 @@ def thresholds(context: Context) -> dict[str, Threshold]:
         own: ChosenThreshold | None = getattr(context.thresholds, name)
         if own is not None:
             source = f"Set by hand: {own.source}" if own.source else NO_SOURCE
-            wanted = None if own.wanted is None else _as_whole_number(own.wanted)
+            wanted = None if own.wanted is None else _convert_whole(own.wanted)
         threshold_of_name[name] = Threshold(card, wanted, source, own is not None)
     return threshold_of_name
 

@@ -132,7 +132,7 @@ def levels_reached(
                 worst[key], choice_of_level[key] = level, places
     recounted = [choice_of_level[key] for key in worst if key[0] in ("k", *OF_COLUMNS)]
     for places in dict.fromkeys(recounted):
-        for key, level in _recount_rows(run, places):
+        for key, level in _count_rows_again(run, places):
             if choice_of_level[key] == places:
                 worst[key] = level
     return ReachedNumbers(*about, worst, *of_plan)
@@ -158,7 +158,7 @@ def _measure_levels(
         yield ("t", sensitive.name), float(t_closeness.each(sensitive, "variational").max())
 
 
-def _recount_rows(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelKey, float]]:
+def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelKey, float]]:
     released = run.recoding.released
     quasi = [released.attributes[place] for place in places]
     sensitive = [column_name.name for column_name in released.sensitive]
@@ -307,8 +307,8 @@ class Decision:
             f"for a person and {self._knows}: {met} of {counted(n_thresholds, 'threshold')} "
             f"{'is' if met == 1 else 'are'} met."
         )
-        unasked = [f"Nothing was required of {self._unasked}."] if self._unasked else []
-        return (first, *unasked, f"Not considered: {self._not_considered}.")
+        unasked = [f"Nothing was required of {self._unprotected}."] if self._unprotected else []
+        return (first, *unasked, f"Not considered: {self._caveats}.")
 
     @property
     def _knows(self) -> str:
@@ -321,7 +321,7 @@ class Decision:
         return f"knows {columns}, but not whether they are in the table"
 
     @property
-    def _unasked(self) -> str:
+    def _unprotected(self) -> str:
         if any(part.column for part in self.parts):
             return ""
         if not self.reached.sensitive:
@@ -333,7 +333,7 @@ class Decision:
         return f"{joined(columns)}, so everyone in a class may share one value there"
 
     @property
-    def _not_considered(self) -> str:
+    def _caveats(self) -> str:
         text = NOT_CONSIDERED + (TABLE_ORDER if self.reached.order == "table" else "")
         if self.reached.known < self.reached.n_quasi_identifiers:
             known = counted(self.reached.known, "quasi-identifier")

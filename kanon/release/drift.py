@@ -178,7 +178,7 @@ def _find_hierarchy_gaps(column: str, plan: Plan, table: Table, folder: Path) ->
     lacking = lacking_values(counts, tree)
     if not lacking:
         return
-    sort = _recognise_sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
+    sort = _find_sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
     strangers = _find_other_sorts(sort, lacking)
     if sum(strangers.values()) > table.n_records / 2:
         yield Finding(
@@ -197,7 +197,7 @@ def _find_hierarchy_gaps(column: str, plan: Plan, table: Table, folder: Path) ->
 def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[Finding]:
     """Find new values of a sensitive column, or, among numbers, those that are not numbers."""
     now, then = table.counted(column).counts, before.counted(column).counts
-    sort = _recognise_sort(list(then))
+    sort = _find_sort(list(then))
     if sort != "values" and (strange := _find_other_sorts(sort, now)):
         yield Finding(
             "another-type", column, False, _describe_other_type(column, sort, strange, table)
@@ -233,22 +233,22 @@ def _find_unmet_models(
 _Sort = Literal["numbers", "dates", "values"]
 
 
-def _recognise_sort(texts: Sequence[str]) -> _Sort:
+def _find_sort(texts: Sequence[str]) -> _Sort:
     if numbers(list(texts)) is not None:
         return "numbers"
     return "dates" if are_dates(texts) else "values"
 
 
-def _get_expected_sort(chosen: HierarchyPlan) -> _Sort:
-    if isinstance(chosen, IntervalsPlan):
+def _get_expected_sort(hierarchy: HierarchyPlan) -> _Sort:
+    if isinstance(hierarchy, IntervalsPlan):
         return "numbers"
-    return "dates" if isinstance(chosen, DatesPlan | AgesPlan) else "values"
+    return "dates" if isinstance(hierarchy, DatesPlan | AgesPlan) else "values"
 
 
 def _find_other_sorts(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
     if sort == "values":
         return {}
-    return {value: records for value, records in counts.items() if _recognise_sort([value]) != sort}
+    return {value: records for value, records in counts.items() if _find_sort([value]) != sort}
 
 
 def _describe_other_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:

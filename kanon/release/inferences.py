@@ -215,9 +215,9 @@ def measure_leak(
         if row_order is None:
             continue
         top, places, run = len(leaves), row_order.places, row_order.run
-        least = _bound_places(tree, places, after, run)
+        least = _find_least_places(tree, places, after, run)
         mirrored = np.where(places < 0, -1, top - places)
-        greatest = top - _bound_places(tree, mirrored, after[::-1], run[::-1])[::-1]
+        greatest = top - _find_least_places(tree, mirrored, after[::-1], run[::-1])[::-1]
         raised = ~as_it_was(tree, after, before)
         read_off = int((raised & run & (least == greatest)).sum())
         columns.append((name, row_order.verb, int(raised.sum()), read_off))
@@ -237,7 +237,7 @@ def _list_orders(texts: Sequence[str], kind: ColumnKind | None) -> Iterator[np.n
         yield np.array([place[text] for text in texts], dtype=np.int64)
 
 
-def _bound_places(
+def _find_least_places(
     tree: Hierarchy, places: np.ndarray, nodes: np.ndarray, run: np.ndarray
 ) -> np.ndarray:
     below: dict[int, Sequence[int]] = {}

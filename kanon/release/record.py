@@ -74,7 +74,7 @@ class Recorder:
         ]
         when = datetime.now(UTC).isoformat(timespec="seconds")
         line = {"when": when, **vars(self), "release": release, "models": models}
-        _append_line((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+        _add_line((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
 def record_problem() -> str | None:
@@ -87,10 +87,10 @@ def record_problem() -> str | None:
 
 
 def check_record() -> None:
-    _append_line(b"")
+    _add_line(b"")
 
 
-def _append_line(line: bytes) -> None:
+def _add_line(line: bytes) -> None:
     path = record_file()
     if path is None:
         return

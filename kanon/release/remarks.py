@@ -58,8 +58,8 @@ def table_remarks(
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     return _sort_remarks(
         [
-            *_remark_on_columns(table, known, k, {}, None, pseudonyms, person),
-            *_remark_on_spellings(_count_texts(table, known, person), person),
+            *_check_columns(table, known, k, {}, None, pseudonyms, person),
+            *_check_spellings(_count_texts(table, known, person), person),
         ]
     )
 
@@ -88,10 +88,10 @@ def release_remarks(
     if person is not None:
         texts |= _count_texts(table, {person: known[person]}, person)
     remarks = list(
-        _remark_on_columns(table, known, k, frequencies, released, source.pseudonyms, person)
+        _check_columns(table, known, k, frequencies, released, source.pseudonyms, person)
     )
-    remarks += [*_remark_on_suppressed(recoding.classes), *remark_on_bounds(recoding, k)]
-    remarks += [*_remark_on_homogeneity(recoding), *_remark_on_spellings(texts, person)]
+    remarks += [*_check_suppressed(recoding.classes), *remark_on_bounds(recoding, k)]
+    remarks += [*_check_homogeneity(recoding), *_check_spellings(texts, person)]
     remarks += order_remarks(source, known, recoding, order)
     return _sort_remarks([*remarks, *minimality_remarks(recoding, models, k)])
 
@@ -105,7 +105,7 @@ def _sort_remarks(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 _Released = tuple[Source, Recoding]
 
 
-def _remark_on_columns(
+def _check_columns(
     table: Table,
     roles: Mapping[str, Role],
     k: int,
@@ -128,22 +128,20 @@ def _remark_on_columns(
                 yield Remark(kind, column, 1.0, f"{quoted(column)} {phrase} {reason}.")
             continue
         if dropped:
-            yield from _remark_on_repeats(column, often, k, released)
+            yield from _check_repeats(column, often, k, released)
         elif role is Role.IDENTIFIER:
-            yield from _remark_on_links(column, often, table.n_records, k, released)
+            yield from _check_links(column, often, table.n_records, k, released)
         elif role is Role.QUASI_IDENTIFIER:
-            yield from _remark_on_uniqueness(table, column, often, released, person)
+            yield from _check_uniqueness(table, column, often, released, person)
         elif role is Role.SENSITIVE:
-            yield from _remark_on_outside_knowledge(
+            yield from _check_outside_knowledge(
                 table, column, often, sample[column], released, person
             )
         else:
-            yield from _remark_on_passing(
-                column, often, sample[column], k, released, table.n_records
-            )
+            yield from _check_passing(column, often, sample[column], k, released, table.n_records)
 
 
-def _remark_on_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
+def _check_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
     if classes.in_engine:
         return
     empty_leaves = [
@@ -172,7 +170,7 @@ def coarsened_remark(coarsening: Coarsening) -> Remark:
 
 
 # --- an identifier that is dropped ----------------------------------------------------------
-def _remark_on_repeats(
+def _check_repeats(
     column: str, often: Frequencies, k: int, released: _Released | None
 ) -> Iterator[Remark]:
     persons = often.distinct.values - often.rarer_than(2)
@@ -203,7 +201,7 @@ def _remark_on_repeats(
 
 
 # --- an identifier with pseudonyms ----------------------------------------------------------
-def _remark_on_links(
+def _check_links(
     column: str, often: Frequencies, n_records: int, k: int, released: _Released | None
 ) -> Iterator[Remark]:
     persons = often.distinct.values - often.rarer_than(2)
@@ -231,7 +229,7 @@ def _remark_on_links(
 
 
 # --- a quasi-identifier ---------------------------------------------------------------------
-def _remark_on_uniqueness(
+def _check_uniqueness(
     table: Table, column: str, often: Frequencies, released: _Released | None, person: str | None
 ) -> Iterator[Remark]:
     values, records = often.distinct.values, often.distinct.filled
@@ -264,7 +262,7 @@ def _measure_uniqueness(
 
 
 # --- a sensitive column ---------------------------------------------------------------------
-def _remark_on_outside_knowledge(
+def _check_outside_knowledge(
     table: Table,
     column: str,
     often: Frequencies,
@@ -302,7 +300,7 @@ def _count_texts(
     return texts
 
 
-def _remark_on_spellings(
+def _check_spellings(
     texts: Mapping[str, Mapping[str, int]], person: str | None
 ) -> Iterator[Remark]:
     for column, counts in texts.items():
@@ -340,7 +338,7 @@ def _describe_name(column: str) -> str:
 
 
 # --- the classes ----------------------------------------------------------------------------
-def _remark_on_homogeneity(recoding: Recoding) -> Iterator[Remark]:
+def _check_homogeneity(recoding: Recoding) -> Iterator[Remark]:
     if released_stay(recoding):
         return
     released = recoding.released
@@ -360,7 +358,7 @@ def _remark_on_homogeneity(recoding: Recoding) -> Iterator[Remark]:
 
 
 # --- a column that passes through -----------------------------------------------------------
-def _remark_on_passing(
+def _check_passing(
     column: str,
     often: Frequencies,
     sample: pd.Series,

@@ -114,13 +114,13 @@ def alternatives(run: Run, progress: Progress) -> Alternatives:
         metrics = []
     titles = [metric_named(name, plan.composed_metrics).card.title for name in metrics]
     tasks: list[Callable[[Progress], Alternative]] = [
-        _reuse_release(run, title)
+        _measure_own_release(run, title)
         if name == chosen.metric
         else partial(_try_alternative, run, title, run.prepared.guided_by(metric=name))
         for name, title in zip(metrics, titles, strict=True)
     ]
     others = [name for name in ALGORITHMS if name != chosen.name]
-    tasks.append(_reuse_release(run, short_title(chosen.name)))
+    tasks.append(_measure_own_release(run, short_title(chosen.name)))
     tasks += [partial(_try_algorithm, run, name) for name in others]
     results = side_by_side(tasks, progress, "alternative")
     return Alternatives(
@@ -147,7 +147,7 @@ def too_long(prepared: PreparedRun) -> str:
     return ""
 
 
-def _reuse_release(run: Run, title: str) -> Callable[[Progress], Alternative]:
+def _measure_own_release(run: Run, title: str) -> Callable[[Progress], Alternative]:
     return lambda progress: replace(_measure_alternative(run, title, run.recoding), chosen=True)
 
 

@@ -239,7 +239,7 @@ def gather(
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
-        profile=_profile_columns(release_run, original),
+        profile=_describe_columns(release_run, original),
         hierarchies=_draw_hierarchies(release_run),
         plan_said=plan_in_words(release_run),
         plan=canonical_plan(plan),
@@ -273,7 +273,7 @@ def gather(
     return report
 
 
-def _profile_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
+def _describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
     roles, fate = run.prepared.plan.roles.roles, fates(run)
     profiles = []
     for column in original.columns:
