@@ -268,8 +268,8 @@ def side_by_side(
     present = np.logical_or.reduce([view.present for view in showing])
     columns = [part for view in views for part in view.seen(column)]
     nodes, counts, groups = grouped_by_sight(columns, ground.counts, present)
-    histograms = [view for view in ground.sensitive if view.name == column]
-    of_groups = tuple(view.grouped(groups, len(counts)) for view in histograms)
+    histograms = [sensitive for sensitive in ground.sensitive if sensitive.name == column]
+    of_groups = tuple(histogram.grouped(groups, len(counts)) for histogram in histograms)
     return EquivalenceClasses((), (), nodes, counts, of_groups), groups
 
 

@@ -284,7 +284,7 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
         tuple(release.recoding.min_k for release in releases),
         together,
         tuple(_combine_models(views, ground, together)),
-        tuple(_find_learnt_values(views, cells, release) for release in ground.sensitive),
+        tuple(_find_learnt_values(views, cells, sensitive) for sensitive in ground.sensitive),
         tuple(sorted(_find_undone_columns(releases))),
         int(ground.counts[matched].sum()) if whole else None,
         lined_up,
@@ -396,29 +396,26 @@ def _count_common_values(
         histograms.append(sensitive.grouped(group, len(sizes)))
     present = np.logical_or.reduce([view.present for view in showing])
     sides = [
-        (group_of_class + 1, histogram_of_release.n_classes + 1)
-        for group_of_class, histogram_of_release in zip(classes, histograms, strict=True)
+        (group_of_class + 1, histogram.n_classes + 1)
+        for group_of_class, histogram in zip(classes, histograms, strict=True)
     ]
     tuples, total, combination = grouped_by_sight(sides, ground.counts, present)
     at = tuples.astype(np.int64) - 1  # (P, releases): the class in each, -1 where it is in none
     width = max(len(sensitive.values), 1)
-    keys = [
-        histogram_of_release.of_entry * width + histogram_of_release.value
-        for histogram_of_release in histograms
-    ]
+    keys = [histogram.of_entry * width + histogram.value for histogram in histograms]
     # The class with the fewest values is looked through, and each value looked up in the others.
     lengths = np.empty_like(at)
-    for i, histogram_of_release in enumerate(histograms):
-        lengths[:, i] = np.append(np.diff(histogram_of_release.start), _ABSENT)[at[:, i]]
+    for i, histogram in enumerate(histograms):
+        lengths[:, i] = np.append(np.diff(histogram.start), _ABSENT)[at[:, i]]
     fewest = np.full((2, len(total) + 1), _ABSENT)
     first = lengths.argmin(axis=1)
-    for i, histogram_of_release in enumerate(histograms):
+    for i, histogram in enumerate(histograms):
         rows = np.flatnonzero(first == i)
         for part in _split_by_length(rows, lengths[rows, i]):
-            histogram_part = histogram_of_release.only(at[part, i])
+            histogram_part = histogram.only(at[part, i])
             of, value, least = histogram_part.of_entry, histogram_part.value, histogram_part.count
             everywhere = np.ones(len(of), dtype=bool)
-            for other, histogram in enumerate(histograms):
+            for other, other_histogram in enumerate(histograms):
                 where = at[part, other][of]
                 if other == i or not (where >= 0).any():
                     continue
@@ -427,7 +424,7 @@ def _count_common_values(
                 matches = keys[other][entry] == key
                 everywhere &= matches | (where < 0)
                 least = np.where(
-                    matches & (where >= 0), np.minimum(least, histogram.count[entry]), least
+                    matches & (where >= 0), np.minimum(least, other_histogram.count[entry]), least
                 )
             common = np.unique(of[everywhere] * width + value_of[value[everywhere]])
             fewest[0, part] = np.bincount(common // width, minlength=len(part))

@@ -344,9 +344,11 @@ class SensitiveMeasure:
 
 
 LEVELS: Mapping[str, SensitiveMeasure] = {
-    one.name: SensitiveMeasure(one.title, one.unit, one.card.direction, one.meaning)
-    for one in class_measures()
-    if one.title
+    measure.name: SensitiveMeasure(
+        measure.title, measure.unit, measure.card.direction, measure.meaning
+    )
+    for measure in class_measures()
+    if measure.title
 }
 """The measures of a sensitive column, by their names in ``M.json``."""
 
