@@ -147,7 +147,7 @@ def measures_csv(report: Report) -> bytes:
 def _format_measure(number: float | None) -> str:
     """A measure of any unit with four digits; a dash where it is not defined.
 
-    >>> _measure(12.3456), _measure(None), _measure(0.0)
+    >>> _format_measure(12.3456), _format_measure(None), _format_measure(0.0)
     ('12.35', '–', '0')
     """
     if number is None:
