@@ -93,12 +93,12 @@ def _run_command(arguments: Sequence[str] | None, written: WrittenFiles) -> tupl
         return (_READ_NO_FURTHER if error.unread else _BAD_INPUT), error.sentence
     except KanonError as error:
         return _BAD_INPUT, error.sentence
-    except Exception as error:  # noqa: BLE001  told of without its text
+    except Exception as error:  # noqa: BLE001  reported without its text
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         return _MISTAKE, (  # the text could hold cells
-            f"failed by a mistake of its own: {withheld(error)}. Please report this line; "
-            f"with {TRACEBACK}=1 there are more, which may hold values of the table."
+            f"failed because of an error in kanon: {withheld(error)}. Please report this line; "
+            f"{TRACEBACK}=1 prints more, which may hold values of the table."
         )
     return 0, ""
 

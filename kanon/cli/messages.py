@@ -53,7 +53,7 @@ def notify(args: argparse.Namespace) -> Callable[[str], None]:
 
 def warnings_shown() -> Callable[..., None]:
     """A function that shows warnings; the one about old plans only once."""
-    about_plans: set[str] = set()  # the filter "once" begins anew where somebody sets filters
+    about_plans: set[str] = set()  # the filter "once" starts again whenever filters are set
 
     def show(message: Warning | str, *_: object) -> None:
         if isinstance(message, PlanWarning) and str(message) in about_plans:

@@ -93,10 +93,10 @@ def check_release(
     ----------
     released
         The table, as it was made or as it was read back from a file. Rows that a plan with
-        ``suppressed: keep`` has blanked are told by 1 in its column ``suppressed``; they are left
-        out once nothing but pseudonyms stands in them.
+        ``suppressed: keep`` has blanked have a 1 in the column ``suppressed``; they are left out
+        if only pseudonyms stand in them.
     plan
-        What was asked for.
+        The requirements.
     roots
         Per quasi-identifier the label of its root, which all blanked rows have. None if it is not
         known: then they only have to be alike.
@@ -146,7 +146,7 @@ def check_content(
     coarse: Mapping[str, Collection[str]] | None = None,
     form: tuple[str, str] = (",", "utf-8"),
 ) -> tuple[Verdict, ...]:
-    """Check the file of a release, as whoever gets it reads it; see :func:`check_release`.
+    """Check the file of a release as its recipient reads it; see :func:`check_release`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def check_content(
     Raises
     ------
     ReleaseError
-        The file cannot be read back as a table of these columns and so many records; or see
+        The file cannot be read back as a table of these columns and records; or see
         :func:`check_release`.
     """
     try:

@@ -26,13 +26,12 @@ except ImportError:  # no such locks on Windows: there a line is one call to wri
 
 VARIABLE = "KANON_RECORD"  # the environment variable that names the folder
 
-LOCAL = "local"  # who asks for a release where nobody logs in
-
-FILE = "releases.jsonl"  # the file in it: a line of JSON for each release
+LOCAL = "local"  # the user where nobody logs in
+FILE = "releases.jsonl"  # the file in the folder: a line of JSON for each release
 
 
 def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file of the record; None where none is asked for.
+    """The file of the record; None without a record.
 
     >>> record_file({"KANON_RECORD": "/srv/record"}).name, record_file({})
     ('releases.jsonl', None)
@@ -43,7 +42,7 @@ def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 def account() -> str:
     """The account that this process runs under; ``local`` where the system does not tell."""
-    try:  # not by LOGNAME, which anybody may set
+    try:  # not by LOGNAME, which anyone may set
         import pwd  # not on Windows
 
         return pwd.getpwuid(os.getuid()).pw_name
@@ -78,7 +77,7 @@ class Recorder:
 
 
 def record_problem() -> str | None:
-    """Why nothing can be recorded, in a sentence; None if it can be, or nobody asks for it."""
+    """Why nothing can be recorded; None if it can be, or if there is no record."""
     try:
         check_record()
     except SettingsError as error:
@@ -110,7 +109,7 @@ def _add_line(line: bytes) -> None:
 
 
 def _write_line(file: int, line: bytes) -> None:
-    """A whole line or none, whoever else writes."""
+    """Write a whole line or nothing, even if others write too."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)  # ends with the file
     before = os.fstat(file).st_size

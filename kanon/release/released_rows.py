@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """What was asked for and what was found.
+        """The requirement and the level of the worst class.
 
         >>> print(Verdict("t-closeness", "ill", "t = 0.3", 0.25, True).sentence)
         t-closeness (t = 0.3) for 'ill': 0.25 in the worst class

@@ -76,7 +76,7 @@ KINDS: Mapping[Kind, RemarkKind] = {
         "in “65 or more”.",
     ),
     "means-beside": RemarkKind(
-        "Ranges beside means", "Set `ranges` to `centroid`: the mean alone tells no value."
+        "Ranges beside means", "Set `ranges` to `centroid`: the mean alone reveals no value."
     ),
     "table-order": RemarkKind(
         "Rows in the table's order",

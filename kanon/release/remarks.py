@@ -255,7 +255,7 @@ def _measure_uniqueness(
     table: Table, column: str, often: Frequencies, person: str | None
 ) -> tuple[float, str]:
     if person is not None:
-        with suppress(PlanError, TableError):  # who is whom is not known: said elsewhere
+        with suppress(PlanError, TableError):  # the persons are not known: said elsewhere
             classes = table.classes_of([column], person=person)
             return classes.unique / classes.highest_k, counted(classes.highest_k, "person")
     return often.rarer_than(2) / often.distinct.filled, "them"
@@ -421,6 +421,5 @@ def _describe_dates(sample: pd.Series) -> str:
 
 
 def _is_prose(sample: pd.Series) -> bool:
-    """Whether the texts of a sample have several words on average."""
     _, texts = canonical_texts(sample)
     return sum(len(text.split()) for text in texts) >= _WORDS_OF_PROSE * max(len(texts), 1)

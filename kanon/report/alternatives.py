@@ -42,10 +42,10 @@ from kanon.run import PreparedRun, Run, measured_metrics
 from kanon.sensitive import Sensitive
 
 ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
-"""The algorithms that a report considers beside the plan's: of each family one that is quick."""
+"""The algorithms that a report considers besides the plan's: a quick one of each family."""
 
 _MOST_CLASSES, _MOST_CLUSTERED, _MOST_NODES = 50_000, 2_000, 100_000
-"""Up to so many classes of the table (for clustering), and nodes of the lattice, others are run."""
+"""The most classes (for clustering) and nodes of the lattice for which other releases are made."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class CurveSection:
 
     title: str  # what they show
     figures: tuple[go.Figure, ...]  # the pictures
-    # their numbers near the chosen k, as they are shown
+    # their numbers near the chosen k, formatted
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     chosen: int  # which of the rows is that of the chosen k

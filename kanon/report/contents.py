@@ -91,13 +91,11 @@ class ColumnProfile:
 @dataclass(frozen=True)
 class HierarchyDrawing:
     column: str
-    # its nodes, and its levels
     n_nodes: int
     height: int
     levels: tuple[int, ...]  # per level its nodes, from the values upwards
-    # the drawing, and the SHA-256 of its nodes
     drawing: TreeDrawing
-    fingerprint: str
+    fingerprint: str  # the SHA-256 of its nodes
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,7 @@ class Report:
     # how far the release is at most from the least loss that is possible
     gap: OptimalityGap | None = None
     closely: bool = False  # whether the bound was looked for however long that takes
-    # what is asked of the release by what it is for, and what it reached
+    # the thresholds of its purpose, and what it reached
     decision: Decision | None = None
     # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None

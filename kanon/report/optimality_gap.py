@@ -16,7 +16,7 @@ from kanon.plan import Plan, parameters_of
 from kanon.run import PreparedRun, Run
 
 QUICKLY, CLOSELY = 50_000_000, 200_000
-"""Up to so many nodes times classes a bound takes about a second at most: quickly, and closely."""
+"""The most nodes times classes for which a quick, and a close, bound takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class OptimalityGap:
 
 
 def _count_decimals(number: float) -> int:
-    """The decimals of a percentage to show: two, or two digits of a small one."""
+    """The decimals to show: two, or two digits of a small number."""
     return 2 if number >= 0.1 or number <= 0 else 1 - math.floor(math.log10(number))
 
 

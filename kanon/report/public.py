@@ -53,7 +53,7 @@ class PublicReport:
     guarantees: tuple[Guarantee, ...]  # each model, and what the released file reaches
     plan_for_recipients: Mapping[str, Any]  # what a recipient needs of the plan
     release: tuple[str, str]  # what the fingerprint is of, and the fingerprint
-    # what is asked of the release by what it is for, and what it reaches, if somebody said so
+    # the thresholds of its purpose, and what it reaches
     decision: Decision | None = None
     # the figures of the table that are published, by the names of :data:`FIGURES`
     figures: Mapping[str, Any] = field(default_factory=dict)

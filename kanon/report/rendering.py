@@ -87,7 +87,6 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
 
 @cache
 def _load_templates() -> jinja2.Environment:
-    """The templates, compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kanon.report", "."),
         autoescape=True,

@@ -235,7 +235,7 @@ def test_a_process_says_one_line_at_its_first_and_none_at_its_last(folder, momen
     ("error", "part"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), "'m.json' cannot be written: no space"),
-        (ValueError("SECRET"), "failed by a mistake of its own: ValueError"),
+        (ValueError("SECRET"), "failed because of an error in kanon: ValueError"),
     ],
 )
 def test_what_fails_after_the_release_is_a_warning(kanon, folder, monkeypatch, error, part):
@@ -262,7 +262,7 @@ def test_what_fails_after_another_file_is_told_with_it(kanon, folder, monkeypatc
     monkeypatch.setattr("kanon.cli.simulate.results", broken(MemoryError()))
     said = kanon("simulate", *RUN[1:], "--state", "study.json")
     written = "'study.json' was written, 'released.csv' was not"
-    check_failure(said, 1, ["mistake of its own", written])
+    check_failure(said, 1, ["because of an error in kanon", written])
 
 
 @pytest.mark.parametrize(
