@@ -58,7 +58,7 @@ ASKED: Mapping[str, Card] = {
         ),
         Card(
             "highest_risk",
-            "Person who is easiest to find",
+            "Highest risk of being found",
             "Someone who looks for any one person picks the right record at most once in this many "
             "tries.",
             "El Emam 2013",
@@ -69,7 +69,7 @@ ASKED: Mapping[str, Card] = {
         ),
         Card(
             "mean_risk",
-            "All persons on average",
+            "Mean risk of being found",
             "Someone who looks for everyone picks the right record at most once in this many tries "
             "on average.",
             "El Emam 2013",
@@ -80,7 +80,7 @@ ASKED: Mapping[str, Card] = {
         ),
         Card(
             "l",
-            "Sensitive values mixed (entropy l-diversity)",
+            "Mix of sensitive values (entropy l-diversity)",
             "In every class, a sensitive value is as hard to guess as one of this many equally "
             "frequent values.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
@@ -91,7 +91,7 @@ ASKED: Mapping[str, Card] = {
         ),
         Card(
             "t",
-            "Sensitive values as in the table (t-closeness)",
+            "Distance from the table's mix (t-closeness)",
             "At most this share of a class would need a different sensitive value to match the "
             "table's mix.",
             "Li, Li, Venkatasubramanian 2007",
