@@ -8,7 +8,7 @@ def main() -> int:
         from kanon.cli.signals import raise_signals
 
         raise_signals()
-        _prepare()
+        _prepare_process()
         from kanon.cli.main import main as command_line
 
         return command_line()
@@ -19,7 +19,7 @@ def main() -> int:
         return status_when_stopped()
 
 
-def _prepare() -> None:
+def _prepare_process() -> None:
     import atexit
     import gc
     import io
@@ -28,14 +28,13 @@ def _prepare() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
-        except OSError:  # closed: the first file that is opened, such as a release, would get it
+        except OSError:  # closed: the first opened file, such as a release, would get its number
             os.open(os.devnull, os.O_RDONLY)
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
-    for stream in (sys.stdout, sys.stderr):  # a console may lack a sign; better a ? than an error
+    for stream in (sys.stdout, sys.stderr):  # a console may lack a character: ?, not an error
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    # What is imported is no garbage, and goes with the process: looking through it takes 0.2 s
-    # while it grows, and 0.4 s at the end.
+    # Imports are not garbage: collecting takes 0.2 s while they grow, and 0.4 s at the end.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
 

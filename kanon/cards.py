@@ -1,4 +1,4 @@
-"""The card of a part: what a page needs to offer an algorithm, a metric or a measure by itself."""
+"""The card of a part: what a page needs to offer an algorithm, a metric or a measure."""
 
 import importlib
 import pkgutil
@@ -11,32 +11,15 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Card:
-    """What a part is called, what it says, and where it comes from.
+    """The names, the meaning and the source of a part."""
 
-    Attributes
-    ----------
-    name
-        The name in plans and on the command line.
-    title
-        The name on a page, in sentence case.
-    summary
-        One sentence for somebody who is not a statistician.
-    source
-        The publication that defines it.
-    unit
-        The unit of its number; empty for parts that are not numbers.
-    direction
-        Which way is better for who uses the released table.
-    lowest, highest
-        What both ends of its range mean.
-    """
-
-    name: str
-    title: str
-    summary: str
-    source: str
-    unit: str = ""
-    direction: Literal["lower", "higher", ""] = ""
+    name: str  # in plans and on the command line
+    title: str  # on a page, in sentence case
+    summary: str  # one sentence for readers who are not statisticians
+    source: str  # the publication that defines it
+    unit: str = ""  # of its number; empty for parts that are not numbers
+    direction: Literal["lower", "higher", ""] = ""  # which way is better for users of the release
+    # the meaning of both ends of its range
     lowest: str = ""
     highest: str = ""
 
@@ -48,27 +31,13 @@ class Card:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A choice that one part offers beside those that many share.
+    """An option of one part, besides those that many share."""
 
-    Attributes
-    ----------
-    name
-        The key in plans.
-    title
-        The name on a page, in sentence case.
-    choices
-        What can be chosen, with what each is called on a page.
-    default
-        What is chosen if nobody says anything.
-    help
-        What it decides, in a sentence.
-    """
-
-    name: str
-    title: str
-    choices: Mapping[str, str]
+    name: str  # the key in plans
+    title: str  # the name on a page, in sentence case
+    choices: Mapping[str, str]  # by their names in plans the titles on a page
     default: str
-    help: str
+    help: str  # what it decides, in a sentence
 
 
 class Parts(Mapping[str, ModuleType]):
@@ -78,9 +47,9 @@ class Parts(Mapping[str, ModuleType]):
         self._package = package
 
     def __getitem__(self, name: str) -> ModuleType:
-        # All others need not be imported, where a file is called as its part: that takes long.
+        # Where a file has the name of its part, the others need no import, which takes long.
         file = name.replace("-", "_")
-        if file in self._files and _name_of(module := self._imported(file)) == name:
+        if file in self._files and _get_part_name(module := self._import_file(file)) == name:
             return module
         return self._all[name]
 
@@ -96,14 +65,16 @@ class Parts(Mapping[str, ModuleType]):
 
     @cached_property
     def _all(self) -> dict[str, ModuleType]:
-        found = {_name_of(module): module for module in map(self._imported, self._files)}
-        return {name: found[name] for name in sorted(found) if name}
+        module_by_name = {
+            _get_part_name(module): module for module in map(self._import_file, self._files)
+        }
+        return {name: module_by_name[name] for name in sorted(module_by_name) if name}
 
-    def _imported(self, file: str) -> ModuleType:
+    def _import_file(self, file: str) -> ModuleType:
         return importlib.import_module(f"{self._package.__name__}.{file}")
 
 
-def _name_of(module: ModuleType) -> str:
+def _get_part_name(module: ModuleType) -> str:
     card = getattr(module, "CARD", None)
     return card.name if isinstance(card, Card) else ""
 

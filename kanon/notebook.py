@@ -1,9 +1,9 @@
-"""What a notebook begins with: one import for a first result, as pandas tables and Plotly figures.
+"""The first import of a notebook: results as pandas tables and Plotly figures.
 
     from kanon.notebook import Plan, cost_matrix, every_k, read_table, run, sweep
 
-docs/examples/first-steps.ipynb uses all of that. For questions of one's own, ``lattice_graph`` and
-``Hierarchy`` (``to_graph``, ``from_graph``) give and take graphs of networkx.
+docs/examples/first-steps.ipynb uses all of these. For other questions, ``lattice_graph`` and
+``Hierarchy`` (``to_graph``, ``from_graph``) give and take networkx graphs.
 """
 
 from dataclasses import dataclass
@@ -59,12 +59,12 @@ class EveryK:
     solution: Solution
 
     def table(self) -> pd.DataFrame:
-        """What each release costs: a row per release, which is that of every k up to its own."""
+        """The cost of each release: a row per release, which serves every k up to its own."""
         assert self.solution.curves is not None
         return curves_table(self.solution.curves)
 
     def chart(self, k: int) -> go.Figure:
-        """The alteration at every k, as the plan's metric counts, with a mark at one."""
+        """The alteration at every k by the plan's metric, with a mark at one k."""
         assert self.solution.curves is not None
         prepared = self.prepared
         return alteration_curve(
@@ -77,17 +77,19 @@ class EveryK:
         Raises
         ------
         PlanError
-            k is no whole number of at least 2, or was not computed, as other models than
-            k-anonymity are required too.
+            k is not a whole number of at least 2, or was not computed, because models besides
+            k-anonymity are required.
         Unsatisfiable
             The table has fewer than k records.
         """
         check_k(k)
-        n, known = self.prepared.classes.n_records, self.solution.known
+        n, computed_k = self.prepared.classes.n_records, self.solution.known
         if k > n:
             raise Unsatisfiable(too_few_records(k, n))
-        if known is not None and k not in known:
-            raise PlanError(f"k = {k} was not computed; there are {', '.join(map(str, known))}.")
+        if computed_k is not None and k not in computed_k:
+            raise PlanError(
+                f"k = {k} was not computed; choose one of {', '.join(map(str, computed_k))}."
+            )
         return release_at(self.prepared, self.solution, k)
 
 
@@ -125,7 +127,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
 
 
 def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.DataFrame:
-    """What it costs to raise each value of a column to what it has in common with each other one.
+    """The cost of raising each value of a column to the node that it shares with each other value.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
     Raises
     ------
     PlanError
-        The column is no quasi-identifier.
+        The column is not a quasi-identifier.
     MetricError
         The metric is unknown, or needs weights that a hierarchy lacks.
 
@@ -162,7 +164,8 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
     classes, plan = prepared.classes, prepared.plan
     if column not in classes.attributes:
         raise PlanError(
-            f"{quoted(column)} is no quasi-identifier; they are {listing(classes.attributes)}."
+            f"{quoted(column)} is not a quasi-identifier; choose one of "
+            f"{listing(classes.attributes)}."
         )
     place = classes.attributes.index(column)
     chosen = metric_named(metric, plan.composed_metrics) if metric else plan.metric

@@ -256,7 +256,7 @@ def test_releases_that_show_other_groups_are_not_combined():
     releases = [
         Release.of(quiet(one, TABLE)) for one in (plan(), plan({**ILL, "level": 2}), plan(k=3))
     ]
-    with pytest.raises(PlanError, match="'ill' is coarsened otherwise"):
+    with pytest.raises(PlanError, match="'ill' is coarsened differently"):
         combine(releases[:2], TABLE)
     (learnt,) = combine([releases[0], releases[2]], TABLE).learnt
     assert learnt.values == 2, "the groups, and no value below them"

@@ -75,7 +75,7 @@ def _run() -> str:
     return "\n\n".join(
         [
             "The loss is that of adult-lattice-sweep, which guides all runs; nothing is "
-            "suppressed. No release by these hierarchies, of any tool, can lose less than the "
+            "suppressed. No release with these hierarchies can lose less than the "
             "bound. Each run is one in a process of its own; how much more it loses than the bound "
             "is in percent.",
             table(["what", "loss", "than the bound, %", "seconds", "MB"], rows),

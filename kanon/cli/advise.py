@@ -21,50 +21,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--weights", default="utility=2,l=1,t=1", metavar="utility=2,l=1,t=1",
-        help="how much each matters; what is not named does not",
+        help="how much each matters; the others do not count",
     )  # fmt: skip
     parser.add_argument(
         "--limits", default="", metavar="l=2,t=0.3",
-        help="what k and l of every class should be at least, and t at most",
+        help="the least k and l, and the greatest t, that a class should have",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="WAYS.csv", help="write every alternative")
     add_json(parser)
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    plan = Plan.load(given.plan)
-    check_files(given, plan, given.out)
-    weights, limits = _named("--weights", given.weights), _named("--limits", given.limits)
-    k = None if given.k is None else _range(given.k)
-    records, told = read_records(given, plan), progress_shown(given)
-    found = advise(plan, records, k, weights, limits, given.plan.parent, told)
-    if given.out is not None:
-        table = found.table().to_csv(index=False, lineterminator="\n")
-        write_whole(table.encode("utf-8"), given.out)
-    print(json.dumps(found.numbers) if given.json else "\n".join(found.said()))
+def execute(args: argparse.Namespace) -> None:
+    plan = Plan.load(args.plan)
+    check_files(args, plan, args.out)
+    weights, limits = (
+        _parse_numbers("--weights", args.weights),
+        _parse_numbers("--limits", args.limits),
+    )
+    k = None if args.k is None else _parse_k(args.k)
+    records, progress = read_records(args, plan), progress_shown(args)
+    advice = advise(plan, records, k, weights, limits, args.plan.parent, progress)
+    if args.out is not None:
+        table = advice.table().to_csv(index=False, lineterminator="\n")
+        write_whole(table.encode("utf-8"), args.out)
+    print(json.dumps(advice.numbers) if args.json else "\n".join(advice.said()))
 
 
-def _named(option: str, text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _parse_numbers(option: str, text: str) -> dict[str, float]:
+    number_of_name: dict[str, float] = {}
     for part in parts_of_list(text):
         name, _, number = (piece.strip() for piece in part.partition("="))
-        if name in found:
+        if name in number_of_name:
             raise PlanError(f"{option} names {quoted(name)} twice; name each once.")
         try:
-            found[name] = float(number)
+            number_of_name[name] = float(number)
         except ValueError:
             raise PlanError(
-                f"{option}: {quoted(part)} is no name with a number; write them as utility=1,l=0.5."
+                f"{option}: {quoted(part)} is not a name with a number; write utility=1,l=0.5."
             ) from None
-    return found
+    return number_of_name
 
 
-def _range(text: str) -> int | tuple[int, int]:
+def _parse_k(text: str) -> int | tuple[int, int]:
     low, dash, high = text.partition("-")
     try:
         return (int(low), int(high)) if dash else int(low)
     except ValueError:
         raise PlanError(
-            f"--k: {quoted(text)} is no k; give one k such as 5, or a range such as 3-100."
+            f"--k: {quoted(text)} is not a k; give one k such as 5, or a range such as 3-100."
         ) from None

@@ -9,7 +9,7 @@ from kanon.base.own_files import own_file
 from kanon.errors import SettingsError
 
 _HERE = "127.0.0.1"
-_LAST = 65_535
+_LAST_PORT = 65_535
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,25 +19,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def execute(given: argparse.Namespace) -> None:
-    _check(given.port)
+def execute(args: argparse.Namespace) -> None:
+    _check_port(args.port)
     app = own_file("app.py")
-    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(given.port)]
-    # Streamlit also reads .streamlit/ of the current folder, and that may be anybody's.
+    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
+    # Streamlit also reads .streamlit/ of the current folder, which may not be trusted.
     with subprocess.Popen(command, cwd=app.parent) as server:
         try:
             status = server.wait()
         except KeyboardInterrupt:
-            server.terminate()  # a terminal has told it too; who sends a signal has not
+            server.terminate()  # a terminal stops it too; a signal to this process does not
             server.wait()
             status = 0
     if status:
-        raise SettingsError(f"The dashboard ended with status {status}; what it said is above.")
+        raise SettingsError(f"The dashboard ended with status {status}; its messages are above.")
 
 
-def _check(port: int) -> None:
-    if not 1 <= port <= _LAST:
-        raise SettingsError(f"--port: {port} is no port; give a number from 1 to {_LAST}.")
+def _check_port(port: int) -> None:
+    if not 1 <= port <= _LAST_PORT:
+        raise SettingsError(f"--port: {port} is not a port; give a number from 1 to {_LAST_PORT}.")
     try:
         socket.create_server((_HERE, port)).close()
     except OSError:

@@ -19,19 +19,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(given: argparse.Namespace) -> None:
-    """Say what is new in a table; what stops the plan ends with its exit status."""
-    plan = Plan.load(given.plan)
-    before = None if given.before is None else read_records(given, plan, given.before)
-    table, folder = read_records(given, plan), given.plan.parent
-    found = check_next(plan, table, folder, before)
-    stopping = [finding for finding in found if finding.stops]
+def execute(args: argparse.Namespace) -> None:
+    """Print what is new in a table; a finding that stops the plan sets the exit status."""
+    plan = Plan.load(args.plan)
+    before = None if args.before is None else read_records(args, plan, args.before)
+    table, folder = read_records(args, plan), args.plan.parent
+    findings = check_next(plan, table, folder, before)
+    stopping = [finding for finding in findings if finding.stops]
     if before is not None and not stopping:
-        found += check_levels(plan, table, before, folder)
-    for finding in found:
+        findings += check_levels(plan, table, before, folder)
+    for finding in findings:
         print(f"{'stops' if finding.stops else 'note'}: {finding.sentence}")
     if not stopping:
         print("The plan can be run on this table.")
         return
     error = Unsatisfiable if stopping[0].kind == "models" else PlanError
-    raise error(f"The plan cannot be run on this table: {counted(len(stopping), 'thing')} to mend.")
+    raise error(
+        f"The plan cannot be run on this table: {counted(len(stopping), 'problem')} to fix."
+    )

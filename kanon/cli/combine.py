@@ -1,4 +1,4 @@
-"""``combine``: what somebody learns who holds the releases of several plans."""
+"""``combine``: what anyone learns from the releases of several plans together."""
 
 import argparse
 import json
@@ -25,25 +25,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    if len(given.plans) < 2:
-        raise PlanError("combine: name at least two plans, whose releases one could hold.")
+def execute(args: argparse.Namespace) -> None:
+    if len(args.plans) < 2:
+        raise PlanError("combine: name at least two plans.")
     tables: dict[str, Table] = {}  # as each plan reads it
     releases = []
-    for path in given.plans:
+    for path in args.plans:
         plan = Plan.load(path)
-        way = plan.read.model_dump_json(exclude={"missing"})
-        if way not in tables:
-            tables[way] = read_records(given, plan)
+        reading = plan.read.model_dump_json(exclude={"missing"})
+        if reading not in tables:
+            tables[reading] = read_records(args, plan)
         try:
-            releases.append(Release.of(run(plan, tables[way], path.parent, progress_shown(given))))
+            releases.append(
+                Release.of(run(plan, tables[reading], path.parent, progress_shown(args)))
+            )
         except KanonError as error:
             raise error.within(quoted(path.name)) from None
-    found = combine(releases, next(iter(tables.values())))
-    if given.json:
-        print(json.dumps(found.numbers))
+    combined = combine(releases, next(iter(tables.values())))
+    if args.json:
+        print(json.dumps(combined.numbers))
     else:
-        print("\n".join(found.said([path.name for path in given.plans])))
-    if not found.holds:
-        do = "do not" if found.lined_up else "would not, with all rows lined up,"
-        raise ReleaseError(f"All releases together {do} meet what their plans ask for.")
+        print("\n".join(combined.said([path.name for path in args.plans])))
+    if not combined.holds:
+        verb = "do not" if combined.lined_up else "would not, with all rows lined up,"
+        raise ReleaseError(f"All releases together {verb} meet what their plans require.")

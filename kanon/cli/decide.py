@@ -1,4 +1,4 @@
-"""``decide``: whether a release has what is asked of it by what it is for."""
+"""``decide``: check a release against its purpose."""
 
 import argparse
 import json
@@ -21,17 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    """Say whether a release has what is asked of it; the status is 3 if it has not."""
-    plan, context = read_plan(given), Context.load(given.context)
-    people = read_people(given, context)
-    done = run(plan, read_records(given, plan), given.plan.parent, progress_shown(given))
-    found = decide(context, levels_reached(done, context.known, people))
-    print(json.dumps(found.numbers) if given.json else found.sentence)
-    if found.reached.levels and not found.parts:
+def execute(args: argparse.Namespace) -> None:
+    """Print the verdict; the status is 3 if the release misses a threshold."""
+    plan, context = read_plan(args), Context.load(args.context)
+    people = read_people(args, context)
+    release = run(plan, read_records(args, plan), args.plan.parent, progress_shown(args))
+    decision = decide(context, levels_reached(release, context.known, people))
+    print(json.dumps(decision.numbers) if args.json else decision.sentence)
+    if decision.reached.levels and not decision.parts:
         raise PlanError(
-            "The context asks for nothing that can be counted here, so nothing was checked; ask "
-            "for k or a risk, or for l or t of a sensitive column."
+            "The context sets no threshold that can be counted here, so nothing was checked; set "
+            "one for k or a risk, or for l or t of a sensitive column."
         )
-    if not found.holds:
-        raise ReleaseError("The release does not have all that is asked of it in this context.")
+    if not decision.holds:
+        raise ReleaseError("The release does not meet all thresholds of this context.")

@@ -21,15 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     marking.add_argument("--out", type=Path, required=True, metavar="SCORES.csv")
 
 
-def execute(given: argparse.Namespace) -> None:
-    """Mark answers; a file that is none is a row that says so, and stops nothing."""
-    check_written(given, [given.out])
+def execute(args: argparse.Namespace) -> None:
+    """Mark answers; a file without answers gets a row that says so, and stops nothing."""
+    check_written(args, [args.out])
     check_different(
-        [given.set, *given.answers, given.out], [], "the set, the answers and what is written"
+        [args.set, *args.answers, args.out], [], "the set, the answers and what is written"
     )
-    exercises = read_exercises(given.set)
-    marks = marked_class(exercises, [(str(path), path) for path in given.answers])
-    write_whole(table_bytes(marks.files, "csv", neutral=True), given.out)
+    exercises = read_exercises(args.set)
+    marks = marked_class(exercises, [(str(path), path) for path in args.answers])
+    write_whole(table_bytes(marks.files, "csv", neutral=True), args.out)
     odd = marks.files[["file", "problem", "remark"]].itertuples(index=False, name=None)
     for name, problem, remark in odd:
         if problem:

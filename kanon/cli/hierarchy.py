@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(check)
 
 
-def execute(given: argparse.Namespace) -> None:
-    if (given.table is None) != (given.column is None):
+def execute(args: argparse.Namespace) -> None:
+    if (args.table is None) != (args.column is None):
         raise PlanError("--table and --column go together: the column that the tree should cover.")
-    imported = read_hierarchy(given.file)
+    imported = read_hierarchy(args.file)
     tree = imported.hierarchy
     print(
         f"{counted(tree.n_nodes, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}, "
@@ -36,14 +36,12 @@ def execute(given: argparse.Namespace) -> None:
     )
     for note in imported.notes:
         print(note)
-    if given.table is None:
+    if args.table is None:
         return
-    table = open_address(given.table, None, read_settings(given), notify(given))
-    if given.column not in table.columns:
-        raise PlanError(f"The table has no column {quoted(given.column)}.")
-    column = table.counted(given.column)
-    check_covered(given.column, column.counts, tree)
+    table = open_address(args.table, None, read_settings(args), notify(args))
+    if args.column not in table.columns:
+        raise PlanError(f"The table has no column {quoted(args.column)}.")
+    column = table.counted(args.column)
+    check_covered(args.column, column.counts, tree)
     unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
-    print(
-        f"Every value has its place; {counted(unused, 'leaf', 'leaves')} not in the table (fine)."
-    )
+    print(f"The tree has every value; {counted(unused, 'leaf', 'leaves')} not in the table (fine).")

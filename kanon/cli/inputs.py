@@ -23,56 +23,54 @@ from kanon.sources.tables import Table
 from kanon.sources.writing import check_replaceable
 
 
-def read_plan(given: argparse.Namespace) -> Plan:
-    plan = Plan.load(given.plan)
-    if given.seed is None:
+def read_plan(args: argparse.Namespace) -> Plan:
+    plan = Plan.load(args.plan)
+    if args.seed is None:
         return plan
     content = plan.model_dump(mode="json", exclude_none=True)
-    content["algorithm"]["seed"] = given.seed
+    content["algorithm"]["seed"] = args.seed
     return Plan.from_content(content)
 
 
 def read_records(
-    given: argparse.Namespace, plan: Plan | None, address: Address | None = None
+    args: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
     read = ReadPlan() if plan is None else plan.read
-    return open_address(
-        address or given.table, given.engine, read_settings(given, read), notify(given)
-    )
+    return open_address(address or args.table, args.engine, read_settings(args, read), notify(args))
 
 
-def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
+def read_settings(args: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
     read = read or ReadPlan()
     markers = read.missing_markers
-    if (texts := getattr(given, "missing", None)) is not None:
-        markers = [marker for text in texts for marker in _split("--missing", text)]
-    if (given.footer or 0) < 0:
-        raise PlanError(f"--footer: {given.footer} is not allowed; give a number of rows, or 0.")
+    if (texts := getattr(args, "missing", None)) is not None:
+        markers = [marker for text in texts for marker in _split_list("--missing", text)]
+    if (args.footer or 0) < 0:
+        raise PlanError(f"--footer: {args.footer} is not allowed; give a number of rows, or 0.")
     return ReadSettings(
-        separator=given.sep or read.separator,
+        separator=args.sep or read.separator,
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
-        sheet=given.sheet or read.sheet,
-        header=read.header if given.header is None else given.header == "yes",
-        footer=read.footer if given.footer is None else given.footer,
+        sheet=args.sheet or read.sheet,
+        header=read.header if args.header is None else args.header == "yes",
+        footer=read.footer if args.footer is None else args.footer,
     )
 
 
-def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
-    if given.population is None:
+def read_people(args: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
+    if args.population is None:
         return None
     if context is None or context.attacker != "journalist":
         raise PlanError(
-            '--population counts in a context with "attacker": "journalist" alone, who does not '
-            "know who is in the table."
+            '--population needs a context with "attacker": "journalist", who does not know whether '
+            "a person is in the table."
         )
-    settings = replace(read_settings(given), sheet=None)
-    return open_table(given.population, given.population.name, settings).table
+    settings = replace(read_settings(args), sheet=None)
+    return open_table(args.population, args.population.name, settings).table
 
 
-def read_publish(given: argparse.Namespace, option: str) -> list[str]:
-    names = parts_of_list(given.publish)
-    if names and not getattr(given, option.strip("-")):
+def read_publish(args: argparse.Namespace, option: str) -> list[str]:
+    names = parts_of_list(args.publish)
+    if names and not getattr(args, option.strip("-")):
         raise PlanError(f"--publish goes with {option}; add it, or leave --publish out.")
     for name in {*names} - {*FIGURES}:
         raise PlanError(f"--publish: {quoted(name)} is unknown; known are {', '.join(FIGURES)}.")
@@ -84,14 +82,14 @@ def parts_of_list(text: str) -> list[str]:
 
 
 def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The columns that an option names: each text is one of the table, or several with commas.
+    """The columns that an option names: each text is one column, or several with commas.
 
     >>> columns_of("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
     ['City, State', 'age', 'a,b']
     """
     columns: list[str] = []
     for text in texts:
-        columns += [text.strip()] if text.strip() in known else _split(option, text)
+        columns += [text.strip()] if text.strip() in known else _split_list(option, text)
     absent = [column for column in columns if column not in known]
     commas = [column for column in known if "," in column]
     if absent and commas:
@@ -102,8 +100,8 @@ def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[
     return columns
 
 
-def _split(option: str, text: str) -> list[str]:
-    """The parts of a list with commas between; those that have one stand in double quotes."""
+def _split_list(option: str, text: str) -> list[str]:
+    """Split a list at its commas; a part with a comma stands in double quotes."""
     try:
         parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -116,52 +114,51 @@ def check_once(option: str, columns: Sequence[str], what: str) -> None:
         raise PlanError(f"{option} names a column twice; name each {what} once.")
 
 
-def check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
-    """No file may overwrite another one, and what could not be written is not worth computing."""
+def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
+    """Check that no file overwrites another one and that all can be written, before computing."""
     outputs = [path for path in written if path is not None]
-    check_written(given, outputs)
-    named = [file_of(each.hierarchy) for each in plan.columns.values()]
-    hierarchies = [given.plan.parent / name for name in named if name]  # columns may share one
-    tables = [] if given.table.is_url else [given.table.path]
-    what = "the plan, the table, hierarchies and what is written"
-    also = ("words", "context", "last", "population", "release")
-    read = [path for name in also if (path := getattr(given, name, None)) is not None]
-    check_different([given.plan, *tables, *read, *outputs], hierarchies, what)
+    check_written(args, outputs)
+    named = [file_of(column.hierarchy) for column in plan.columns.values()]
+    hierarchies = [args.plan.parent / name for name in named if name]  # columns may share one
+    tables = [] if args.table.is_url else [args.table.path]
+    description = "the plan, the table, hierarchies and what is written"
+    options = ("words", "context", "last", "population", "release")
+    read = [path for name in options if (path := getattr(args, name, None)) is not None]
+    check_different([args.plan, *tables, *read, *outputs], hierarchies, description)
 
 
-def check_written(given: argparse.Namespace, outputs: Sequence[Path]) -> None:
+def check_written(args: argparse.Namespace, outputs: Sequence[Path]) -> None:
     for path in outputs:
         check_replaceable(path)
-        if not _writable(path):
+        if not _is_writable(path):
             raise PlanError(
-                f"{quoted(path.name)} cannot be written there: the folder around it has to exist "
-                "and to allow writing, the disk to have room, and a folder of that name has to be "
-                "empty."
+                f"{quoted(path.name)} cannot be written there: its folder has to exist and allow "
+                "writing, the disk needs room, and a folder of that name has to be empty."
             )
     for path in outputs:
-        given.written.watch(path, partial(_stamp, path))
+        args.outputs.watch(path, partial(_get_stamp, path))
 
 
-def check_new_table(given: argparse.Namespace, target: Address) -> None:
+def check_new_table(args: argparse.Namespace, target: Address) -> None:
     from kanon.sources.engines import duckdb  # which may be missing where no table needs it
 
     duckdb.check_new_table(target)
-    given.written.watch(target.path, partial(duckdb.has_table, target), target.shown)
+    args.outputs.watch(target.path, partial(duckdb.has_table, target), target.shown)
 
 
-def check_different(paths: Sequence[Path], known: Sequence[Path], what: str) -> None:
-    seen = list(known)
+def check_different(paths: Sequence[Path], seen_before: Sequence[Path], what: str) -> None:
+    seen = list(seen_before)
     for path in paths:
-        if any(_one_file(path, other) for other in seen):
+        if any(_is_same_file(path, other) for other in seen):
             raise PlanError(
                 f"{quoted(path.name)} is named for two things; {what} have to be different files."
             )
         seen.append(path)
 
 
-def _writable(path: Path) -> bool:
+def _is_writable(path: Path) -> bool:
     try:
-        _stamp(path)
+        _get_stamp(path)
         if path.is_dir() and any(path.iterdir()):
             return False
         with tempfile.TemporaryFile(dir=path.absolute().parent, buffering=0) as trial:
@@ -171,16 +168,16 @@ def _writable(path: Path) -> bool:
     return True
 
 
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from any that replaces it; None where none is."""
+def _get_stamp(path: Path) -> tuple[int, ...] | None:
+    """Numbers that change when another file replaces this one; None without a file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _one_file(path: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     """Whether two names lead to one file, as hard links do."""
     try:
         return path.resolve() == other.resolve() or path.samefile(other)

@@ -1,4 +1,4 @@
-"""The command line: which command is called, how it ends, and what it prints on its way."""
+"""The command line: runs a command, and says how it ended."""
 
 from __future__ import annotations
 
@@ -36,19 +36,18 @@ COMMANDS: Mapping[str, str] = {
     "run": "anonymise a table as a plan says",
     "sweep": "what every k costs under several metrics",
     "advise": "which metric and strategy suit a table",
-    "reverse": "the greatest k that goes with the other models of a plan",
+    "reverse": "find the greatest k that goes with the other models of a plan",
     "simulate": "rank the strategies on simulated sensitive columns",
-    "report": "write the report of a release, for the file",
-    "decide": "whether a release has what is asked of it by what it is for",
+    "report": "write the report of a release",
+    "decide": "check a release against its purpose",
     "measure": "measure a table as it is",
-    "quasi-identifiers": "the smallest sets of columns that single records out",
+    "quasi-identifiers": "find the smallest sets of columns that single out records",
     "check": "see what is new in a table for a plan",
-    "combine": "what somebody learns who holds the releases of several plans",
+    "combine": "what anyone learns from the releases of several plans together",
     "exercises": "mark answers to an exercise set",
     "hierarchy": "look at hierarchy files",
 }
-"""What each command does, in half a sentence: all that ``--help`` reads. The file of
-``quasi-identifiers`` is ``quasi_identifiers.py``; it is imported when the command is called."""
+"""What each command does, for ``--help``; the file of a command is imported when it is called."""
 
 _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
@@ -56,32 +55,37 @@ _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 def main(arguments: Sequence[str] | None = None) -> int:
     output, messages = Stream(sys.stdout, needed=True), Stream(sys.stderr, needed=False)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(messages):
-        written, hints = Written(), list[str]()
+        written, hints = WrittenFiles(), list[str]()
         try:
-            status, problem = _attempt(arguments, written)
+            status, problem = _run_command(arguments, written)
             ignore_signals()
             stopped = problem != "" and was_stopped()
         except KeyboardInterrupt as stop:
             ignore_signals()
             stopped, hints = True, getattr(stop, "__notes__", [])
-        said = written.said()
+        written_sentence = written.describe()
         if stopped:
-            done = f"Interrupted; {said or 'nothing was written'}."
-            print(" ".join([done, *hints]), file=sys.stderr)
+            outcome = f"Interrupted; {written_sentence or 'nothing was written'}."
+            print(" ".join([outcome, *hints]), file=sys.stderr)
             status = status_when_stopped()
         elif problem and written.first:
-            show_warning(f"{problem} {said}.")
+            show_warning(f"{problem} {written_sentence}.")
             status = 0
         elif problem and status != _READ_NO_FURTHER:
-            print(f"kanon: {problem} {said}." if said else f"kanon: {problem}", file=sys.stderr)
+            print(
+                f"kanon: {problem} {written_sentence}."
+                if written_sentence
+                else f"kanon: {problem}",
+                file=sys.stderr,
+            )
         with contextlib.suppress(OutputError):  # else Python does it, and fails
             sys.stdout.flush()
         return status
 
 
-def _attempt(arguments: Sequence[str] | None, written: Written) -> tuple[int, str]:
+def _run_command(arguments: Sequence[str] | None, written: WrittenFiles) -> tuple[int, str]:
     try:
-        _execute(arguments, written)
+        _parse_and_execute(arguments, written)
         sys.stdout.flush()
     except (ReleaseError, Unsatisfiable) as error:
         return _UNSATISFIABLE, error.sentence
@@ -89,34 +93,34 @@ def _attempt(arguments: Sequence[str] | None, written: Written) -> tuple[int, st
         return (_READ_NO_FURTHER if error.unread else _BAD_INPUT), error.sentence
     except KanonError as error:
         return _BAD_INPUT, error.sentence
-    except Exception as error:  # noqa: BLE001  told of without its text
+    except Exception as error:  # noqa: BLE001  reported without its text
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         return _MISTAKE, (  # the text could hold cells
-            f"failed by a mistake of its own: {withheld(error)}. Please report this line; "
-            f"with {TRACEBACK}=1 there are more, which may hold values of the table."
+            f"failed because of an error in kanon: {withheld(error)}. Please report this line; "
+            f"{TRACEBACK}=1 prints more, which may hold values of the table."
         )
     return 0, ""
 
 
-def _execute(arguments: Sequence[str] | None, written: Written) -> None:
-    given = sys.argv[1:] if arguments is None else arguments
+def _parse_and_execute(arguments: Sequence[str] | None, written: WrittenFiles) -> None:
+    argv = sys.argv[1:] if arguments is None else arguments
     try:
-        parsed = _parser(given[0] if given else None).parse_args(given)
+        args = _build_parser(argv[0] if argv else None).parse_args(argv)
     except SystemExit:  # it was said what is wrong, or how it is meant
         sys.stdout.flush()
         ignore_signals()
         raise
-    parsed.written = written
+    args.outputs = written
     with warnings.catch_warnings(), preparation_told(preparation_shown()):
         warnings.simplefilter("always", PrivacyWarning)
         warnings.simplefilter("always", PlanWarning)
         warnings.showwarning = warnings_shown()
-        parsed.execute(parsed)
+        args.execute(args)
 
 
-def _parser(called: str | None) -> argparse.ArgumentParser:
-    """The parser, with the arguments of the command that is called: no other one is imported."""
+def _build_parser(called: str | None) -> argparse.ArgumentParser:
+    """Build the parser, with the arguments of the called command alone: no other is imported."""
     parser = argparse.ArgumentParser(
         prog="kanon", description="See what k-anonymity costs and what it buys."
     )
@@ -131,55 +135,51 @@ def _parser(called: str | None) -> argparse.ArgumentParser:
 
 
 # --- what was written of the files that a command writes ---------------------------------------
-class Written:
-    """The files that a command is to write, and which of them it has written."""
+class WrittenFiles:
+    """The files that a command is to write, and whether it has written them."""
 
     def __init__(self) -> None:
-        self._places: dict[Path, _Place] = {}
+        self._places: dict[Path, _WrittenFile] = {}
 
     def watch(self, path: Path, look: Callable[[], Any], name: str = "") -> None:
-        self._places[path] = _Place(quoted(name or path, 200), look, look())
+        self._places[path] = _WrittenFile(quoted(name or path, 200), look, look())
 
     @property
     def first(self) -> bool:
-        return any(place.written for place in [*self._places.values()][:1])
+        return any(place.is_written for place in [*self._places.values()][:1])
 
-    def said(self) -> str:
-        """What was written and what was not, to end a sentence; empty if nothing was.
-
-        >>> Written().said()
-        ''
-        """
+    def describe(self) -> str:
+        """What was written and what was not, to end a sentence; "" if nothing was."""
         names: dict[bool, list[str]] = {True: [], False: []}
         for place in self._places.values():
-            names[place.written].append(place.name)
+            names[place.is_written].append(place.name)
         if not names[True]:
             return ""
         return ", ".join(
-            f"{joined(some)} {'was' if len(some) == 1 else 'were'} {done}"
-            for some, done in ((names[True], "written"), (names[False], "not"))
-            if some
+            f"{joined(names_of_state)} {'was' if len(names_of_state) == 1 else 'were'} {state}"
+            for names_of_state, state in ((names[True], "written"), (names[False], "not"))
+            if names_of_state
         )
 
 
 @dataclass(frozen=True)
-class _Place:
+class _WrittenFile:
     name: str
     look: Callable[[], Any]
     before: Any
 
     @property
-    def written(self) -> bool:
+    def is_written(self) -> bool:
         try:
             return self.look() not in (None, self.before)
-        except (KanonError, OSError):  # somebody else has it now, or its disk is gone
+        except (KanonError, OSError):  # another program has it now, or its disk is gone
             return False
 
 
-_UNSEEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for the end of a line and the tab
-    r"\u202a-\u202e\u2066-\u2069"  # what turns the direction of the signs that follow
-    r"\ud800-\udfff]"  # bytes of a file's name that are no text
+_UNSEEN_CHARACTERS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, except the end of a line and the tab
+    r"\u202a-\u202e\u2066-\u2069"  # characters that turn the direction of the text
+    r"\ud800-\udfff]"  # bytes of a file's name that are not text
 )
 
 
@@ -187,16 +187,14 @@ class OutputError(KanonError):
     def __init__(self, error: OSError) -> None:
         reason = (error.strerror or "no reason given").lower()
         super().__init__(f"Standard output cannot be written to: {reason}.")
-        self.unread = error.errno == errno.EPIPE
-        """Whether what reads it, such as ``head``, has seen enough."""
+        self.unread = error.errno == errno.EPIPE  # the reader, such as ``head``, has ended
 
 
 class Stream:
-    """A text stream whose reader sees control characters, and is not controlled by them.
+    """A text stream that shows control characters instead of obeying them.
 
-    A cell or a name may hold signs that move a terminal's cursor, hide what was said or turn its
-    direction. They are written as JSON writes them, so that printed JSON means the same. A carriage
-    return that begins a text stays: it is the bar's.
+    They are written as in JSON, so that printed JSON means the same. A carriage return that begins
+    a text stays: it belongs to the progress bar.
 
     >>> import sys
     >>> print("a\\x1b[2Jb", file=Stream(sys.stdout, needed=True))
@@ -211,12 +209,12 @@ class Stream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write a text; what follows a bar begins a line of its own."""
+        """Write a text; after a progress bar it begins a new line."""
         bar = text.startswith("\r")
         if text:
             begin = "\r" if bar else "\n" if self._in_bar and text != "\n" else ""
             self._in_bar = bar and len(text) > 1 and not text.endswith("\n")
-            seen = _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text[bar:])
+            seen = _UNSEEN_CHARACTERS.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text[bar:])
             self._try("write", begin + seen)
         return len(text)
 
@@ -232,6 +230,6 @@ class Stream:
                 raise OutputError(error) from None
 
     def _give_up(self) -> None:
-        """Have the rest go nowhere: Python flushes once more at its end, and would fail again."""
+        """Discard the rest: Python flushes once more at its end, and would fail again."""
         with contextlib.suppress(OSError):  # a stream of another kind
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())

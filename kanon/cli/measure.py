@@ -30,20 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sensitive", action="append", default=[], metavar="s,t",
         help="the sensitive columns, written likewise",
     )  # fmt: skip
+    parser.add_argument("--person", metavar="COLUMN", help="the column that identifies the person")
     parser.add_argument(
-        "--person", metavar="COLUMN", help="the column that says which records are of one person"
-    )
-    parser.add_argument(
-        "--population", type=Path, metavar="P", help="everybody who might be in the table"
+        "--population", type=Path, metavar="P", help="everyone who might be in the table"
     )
     add_missing(parser)
     add_json(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    table = read_records(given, None)
-    columns = columns_of("--qi", given.qi, table.columns)
-    sensitive = columns_of("--sensitive", given.sensitive, table.columns)
+def execute(args: argparse.Namespace) -> None:
+    table = read_records(args, None)
+    columns = columns_of("--qi", args.qi, table.columns)
+    sensitive = columns_of("--sensitive", args.sensitive, table.columns)
     check_once("--qi", columns, "quasi-identifier")
     check_once("--sensitive", sensitive, "sensitive column")
     twice = [column for column in columns if column in sensitive]
@@ -51,45 +49,47 @@ def execute(given: argparse.Namespace) -> None:
         raise PlanError(
             f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
         )
-    if given.person in (*columns, *sensitive):
+    if args.person in (*columns, *sensitive):
         raise PlanError(
-            f"--person: {quoted(given.person)} is named by --qi or --sensitive too; a column is "
+            f"--person: {quoted(args.person)} is named by --qi or --sensitive too; a column is "
             "one of these."
         )
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.without_suppressed()
-    found = table.classes_of(columns, sensitive, given.person)
-    silent = find_suppressed(table, found)
-    if silent.any():
-        rows = int(found.counts[silent].sum())
+    classes = table.classes_of(columns, sensitive, args.person)
+    suppressed_classes = find_suppressed(table, classes)
+    if suppressed_classes.any():
+        rows = int(classes.counts[suppressed_classes].sum())
         print(f"kanon: {describe_suppressed(rows)}", file=sys.stderr)
-        found, suppressed = found.without(silent), suppressed + rows
-    in_persons = {"min_persons": found.min_persons, "unique_persons": found.unique}
+        classes, suppressed = classes.without(suppressed_classes), suppressed + rows
+    in_persons = {"min_persons": classes.min_persons, "unique_persons": classes.unique}
     numbers: dict[str, Any] = {
-        "records": found.n_records,
+        "records": classes.n_records,
         **({"suppressed": suppressed} if suppressed else {}),
-        "classes": found.n_classes,
-        "min_k": found.min_k,
-        **({} if given.person is None else in_persons),
-        "unique_records": found.unique_records,
-        **privacy_summary(found),
+        "classes": classes.n_classes,
+        "min_k": classes.min_k,
+        **({} if args.person is None else in_persons),
+        "unique_records": classes.unique_records,
+        **privacy_summary(classes),
     }
-    if given.population:
+    if args.population:
         if not isinstance(table, MemoryTable):
             raise PlanError("--population needs a table in memory; leave --engine out.")
-        settings = replace(read_settings(given), footer=None)
-        people = open_table(given.population, given.population.name, settings).table
-        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns)[~silent])
-    print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
+        settings = replace(read_settings(args), footer=None)
+        people = open_table(args.population, args.population.name, settings).table
+        numbers |= risk_summary(
+            classes, people_in_classes(table.frame, people, columns)[~suppressed_classes]
+        )
+    print(json.dumps(numbers) if args.json else "\n".join(_format_lines(numbers)))
 
 
-def _lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
+def _format_lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
     for name, number in numbers.items():
         if isinstance(number, Mapping):
-            yield from _lines(number, f"{above}{name} ")
+            yield from _format_lines(number, f"{above}{name} ")
         elif number is None:
             yield f"{above}{name}: ∞"
         else:
-            shown = thin(number) if isinstance(number, int) else write_number(number)
-            yield f"{above}{name}: {shown}"
+            text = thin(number) if isinstance(number, int) else write_number(number)
+            yield f"{above}{name}: {text}"

@@ -17,7 +17,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--progress", action="store_true", help="show a bar")
+    parser.add_argument("--progress", action="store_true", help="show a progress bar")
 
 
 def add_publish(parser: argparse.ArgumentParser) -> None:
@@ -44,16 +44,16 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
+    parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else detected")
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
     parser.add_argument(
-        "--header", choices=("yes", "no"), help="whether the first line holds the names of columns"
+        "--header", choices=("yes", "no"), help="whether the first line holds the column names"
     )
     parser.add_argument(
         "--footer", type=int, metavar="N",
-        help="how many rows at the end are totals or notes; else the plan's, or none",
+        help="the number of rows at the end that are totals or notes; else the plan's, or none",
     )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not say how the table was read")
 
@@ -61,8 +61,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def add_missing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing", action="append", metavar="MARKERS",
-        help="the texts that mark a missing cell, with commas between, such as '?,*'; blank ones "
-        "always are missing; else the known ones that occur",
+        help="the texts that mark a missing cell, separated by commas, such as '?,*'; blank cells "
+        "are always missing; else the known markers that occur",
     )  # fmt: skip
 
 
@@ -73,5 +73,5 @@ def add_context(parser: argparse.ArgumentParser, required: bool) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--population", type=Path, metavar="P",
-        help="everybody who might be in the table, with its original values",
+        help="everyone who might be in the table, with the original values",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``report``: write the report of a release, for the file."""
+"""``report``: write the report of a release."""
 
 import argparse
 from datetime import datetime
@@ -19,32 +19,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT.html")
     parser.add_argument(
         "--words", type=Path, metavar="WORDS.json",
-        help="purpose, responsible person, recipient, legal basis and such, in your own words",
+        help="purpose, responsible person, recipient, legal basis and so on, in your own words",
     )  # fmt: skip
     add_context(parser, required=False)
     parser.add_argument(
         "--last", type=Path, metavar="LAST.json",
-        help="the numbers of the last report of the same project (report.json, from within it): "
-        "what changed since is listed",
+        help="the numbers of the last report of the same project (report.json, from within it), to "
+        "list what changed since",
     )  # fmt: skip
     parser.add_argument(
         "--release", type=Path, metavar="RELEASED",
-        help="the file that was handed out, for its fingerprint; by default that of a plain CSV",
+        help="the file that was handed out, for its fingerprint; else a plain CSV",
     )  # fmt: skip
     parser.add_argument(
         "--public", action="store_true",
-        help="the form for publication: of the table no more than the release shows",
+        help="write the report for publication: apart from column names, it shows no more of the "
+        "table than the release does",
     )  # fmt: skip
     add_publish(parser)
     parser.add_argument(
         "--bound", action="store_true",
-        help="look closely for what no release of any tool can lose less than; may take minutes",
+        help="search closely for a lower bound on the loss of any release; may take minutes",
     )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
+def execute(args: argparse.Namespace) -> None:
     # Here, as no other command draws: Plotly takes its time to be imported.
     from kanon.report.changes import read_record
     from kanon.report.contents import gather
@@ -52,24 +53,24 @@ def execute(given: argparse.Namespace) -> None:
     from kanon.report.rendering import rendered
     from kanon.report.words import read_words
 
-    if given.out.suffix.lower() not in (".html", ".htm"):
-        raise PlanError("--out: a report is a page; end its name in .html.")
-    plan, publish = read_plan(given), read_publish(given, "--public")
-    for option in ("population", "last", "bound") if given.public else ():
-        if getattr(given, option):
-            raise PlanError(f"--{option} is for the internal form; leave it or --public out.")
-    check_files(given, plan, given.out)
-    words = None if given.words is None else read_words(given.words)
-    context = None if given.context is None else Context.load(given.context)
-    last = None if given.last is None else read_record(given.last)
-    people = read_people(given, context)
-    table = read_records(given, plan)
-    origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
+    if args.out.suffix.lower() not in (".html", ".htm"):
+        raise PlanError("--out: a report is an HTML page; end its name in .html.")
+    plan, publish = read_plan(args), read_publish(args, "--public")
+    for option in ("population", "last", "bound") if args.public else ():
+        if getattr(args, option):
+            raise PlanError(f"--{option} is for the internal report; leave out it or --public.")
+    check_files(args, plan, args.out)
+    words = None if args.words is None else read_words(args.words)
+    context = None if args.context is None else Context.load(args.context)
+    last = None if args.last is None else read_record(args.last)
+    people = read_people(args, context)
+    table = read_records(args, plan)
+    origin = origin_of_file(args.table.path) if isinstance(table, MemoryTable) else None
     report = gather(
-        plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        context=context, people=people, last=last, closely=given.bound, handed_out=given.release,
-        progress=progress_shown(given),
+        plan, table, args.plan.parent, date=datetime.now().date(), words=words, origin=origin,
+        context=context, people=people, last=last, closely=args.bound, handed_out=args.release,
+        progress=progress_shown(args),
     )  # fmt: skip
-    form = report.public.with_figures(report.figures, publish) if given.public else report
-    write_whole(rendered(form), given.out)
+    form = report.public.with_figures(report.figures, publish) if args.public else report
+    write_whole(rendered(form), args.out)
     print(form.verdict)

@@ -1,4 +1,4 @@
-"""``reverse``: the greatest k that goes with the other models of a plan."""
+"""``reverse``: find the greatest k that goes with the other models of a plan."""
 
 import argparse
 from pathlib import Path
@@ -19,19 +19,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    plan = Plan.load(given.plan)
-    check_files(given, plan, given.out)
-    found = reverse(plan, read_records(given, plan), given.plan.parent, progress_shown(given))
-    write_whole(found.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
-    first = found.curve.iloc[0]
+def execute(args: argparse.Namespace) -> None:
+    plan = Plan.load(args.plan)
+    check_files(args, plan, args.out)
+    result = reverse(plan, read_records(args, plan), args.plan.parent, progress_shown(args))
+    write_whole(result.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
+    first = result.curve.iloc[0]
     print(
-        f"{counted(len(found.ways), 'row')}; the models are met from "
-        f"{percent(first['alteration'])} alteration on, "
-        f"as {plan.metric.card.title} counts, with k = {thin(int(first['k']))}"
-        + (", in persons" if found.of == "persons" else "")
+        f"{counted(len(result.ways), 'row')}; the models are met from "
+        f"{percent(first['alteration'])} alteration ({plan.metric.card.title}) on, with k = "
+        f"{thin(int(first['k']))}" + (", in persons" if result.of == "persons" else "")
     )
-    reached = {most: found.greatest_k(most) for most in (5, 10, 20, 30, 50)}
-    told = [f"{most} %: {thin(k)}" for most, k in reached.items() if k is not None]
-    if told:
-        print(f"Greatest k reached with at most so much alteration: {', '.join(told)}")
+    reached = {most: result.greatest_k(most) for most in (5, 10, 20, 30, 50)}
+    parts = [f"{most} %: {thin(k)}" for most, k in reached.items() if k is not None]
+    if parts:
+        print(f"Greatest k reached with at most this alteration: {', '.join(parts)}")

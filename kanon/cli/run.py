@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
     parser.add_argument(
         "--bound", action="store_true",
-        help="find what no release of any tool can lose less than, and say how far this one is "
-        "from it at most; may take minutes",
+        help="find a lower bound on the loss of any release, and say how far this one is from it "
+        "at most; may take minutes",
     )  # fmt: skip
     parser.add_argument(
         "--pin", type=Path, metavar="NEXT.json",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--bundle", type=Path, metavar="FILE.zip",
-        help="write an archive for who gets the release: it, what was asked, a public report, "
+        help="write an archive for the recipient: the release, its requirements, a public report, "
         "checksums, and a script that checks it without kanon",
     )  # fmt: skip
     add_publish(parser)
@@ -61,75 +61,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--neutralise-formulas", action="store_true",
-        help="begin cells of a CSV or TSV that a spreadsheet would run as a formula with an "
-        "apostrophe: it alters those cells",
+        help="put an apostrophe before cells of a CSV or TSV that a spreadsheet would run as a "
+        "formula; this alters those cells",
     )  # fmt: skip
 
 
-def execute(given: argparse.Namespace) -> None:
-    plan = read_plan(given)
-    if given.out.is_url:
+def execute(args: argparse.Namespace) -> None:
+    plan = read_plan(args)
+    if args.out.is_url:
         raise PlanError("--out: a release is written to a path, not to a URL.")
-    check_files(given, plan, given.out.path, given.measures, given.pin, given.bundle)
-    if given.pin is not None and algorithm_named(plan.algorithm.name).CARD.family != "levels":
+    check_files(args, plan, args.out.path, args.measures, args.pin, args.bundle)
+    if args.pin is not None and algorithm_named(plan.algorithm.name).CARD.family != "levels":
         raise PlanError(
             f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
             "levels to keep; the plan itself can be run on the next table."
         )
-    if given.bundle is not None and given.bundle.suffix.lower() != ".zip":
+    if args.bundle is not None and args.bundle.suffix.lower() != ".zip":
         raise PlanError("--bundle: an archive is a zip; end its name in .zip.")
-    publish = read_publish(given, "--bundle")
+    publish = read_publish(args, "--bundle")
     check_record()
-    table = read_records(given, plan)
-    if given.bundle is not None and table.in_engine:
+    table = read_records(args, plan)
+    if args.bundle is not None and table.in_engine:
         raise PlanError(
-            "--bundle needs a table in memory, as the report in it checks the released rows again; "
+            "--bundle needs a table in memory, because its report rechecks the released rows; "
             "leave it out, or add --engine memory."
         )
     for option in ("--neutralise-formulas", "--csv"):
-        if getattr(given, option.strip("-").replace("-", "_")):
-            _check_text(given.out, table, option)
+        if getattr(args, option.strip("-").replace("-", "_")):
+            _check_text(args.out, table, option)
     if table.in_engine:
-        kind = kind_written(given.out)
-        check_outside(given.out, given.table)
+        kind = kind_written(args.out)
+        check_outside(args.out, args.table)
         if kind == "duckdb":
-            check_new_table(given, given.out)
+            check_new_table(args, args.out)
     else:
-        _check_kind(given.out)
-    progress = progress_shown(given)
-    record = recorder(plan, lambda: fingerprint_of_address(given.table), account(), "command line")
+        _check_kind(args.out)
+    progress = progress_shown(args)
+    record = recorder(plan, lambda: fingerprint_of_address(args.table), account(), "command line")
     if record is not None and (earlier := describe_earlier_releases(record.table)):
         show_warning(earlier)
-    done = run(plan, table, given.plan.parent, progress)
-    _tell_about_hierarchies(done, given)
-    form = _form(done, table, given.csv or "plain")
-    done.write(given.out, progress, given.neutralise_formulas, record, form)
-    if given.measures:
-        _write_measures(done.measures, given.measures)
-    if given.pin and (pinned := same_levels(done)):
-        moved = _moved(pinned, given.plan.parent, given.pin.parent)
-        write_whole(moved.to_json().encode("utf-8"), given.pin)
-    bound = _bound(done, given, progress) if given.bound else None
-    if given.bundle:
+    result = run(plan, table, args.plan.parent, progress)
+    _show_hierarchy_notices(result, args)
+    form = _choose_form(result, table, args.csv or "plain")
+    result.write(args.out, progress, args.neutralise_formulas, record, form)
+    if args.measures:
+        _write_measures(result.measures, args.measures)
+    if args.pin and (pinned := same_levels(result)):
+        moved = _move_plan(pinned, args.plan.parent, args.pin.parent)
+        write_whole(moved.to_json().encode("utf-8"), args.pin)
+    bound = _compute_bound(result, args, progress) if args.bound else None
+    if args.bundle:
         # Here, as no other option draws: Plotly takes its time to be imported.
         from kanon.report.archive import archive
 
-        out = given.out.path
+        out = args.out.path
         file = ReleasedFile(
-            out.read_bytes(), find_format(out.name).name, form, done.released(index=True)
+            out.read_bytes(), find_format(out.name).name, form, result.released(index=True)
         )
-        write_whole(archive(done, file, datetime.now().date(), publish), given.bundle)
-    print(_outcome(done))
+        write_whole(archive(result, file, datetime.now().date(), publish), args.bundle)
+    print(_describe_outcome(result))
     if bound is not None:
-        print(OptimalityGap.of(done, bound).sentence)
+        print(OptimalityGap.of(result, bound).sentence)
 
 
-def _tell_about_hierarchies(done: Run, given: argparse.Namespace) -> None:
-    show = notify(given)
-    classes = done.prepared.classes
+def _show_hierarchy_notices(result: Run, args: argparse.Namespace) -> None:
+    show = notify(args)
+    classes = result.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
-        chosen = done.prepared.plan.columns[column].hierarchy
-        for notice in describe_reading(chosen, tree, given.plan.parent):
+        chosen = result.prepared.plan.columns[column].hierarchy
+        for notice in describe_reading(chosen, tree, args.plan.parent):
             show(f"Hierarchy of column {quoted(column)}: {notice}")
 
 
@@ -137,37 +137,37 @@ def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
     write_whole((json.dumps(measures, indent=2) + "\n").encode("utf-8"), path)
 
 
-def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBound | None:
-    """The lower bound, written among the measures; None, with a warning, if there is none."""
+def _compute_bound(result: Run, args: argparse.Namespace, progress: Progress) -> LowerBound | None:
+    """Compute the lower bound and add it to the measures; None, with a warning, without one."""
     try:
-        bound = bound_of(done.prepared, progress)
+        bound = bound_of(result.prepared, progress)
     except KanonError as error:
         show_warning(f"--bound: {error.sentence}")
         return None
     except KeyboardInterrupt as stop:
-        if given.measures:
-            stop.add_note(f"{quoted(given.measures.name)} is without lower_bound.")
+        if args.measures:
+            stop.add_note(f"{quoted(args.measures.name)} lacks lower_bound.")
         raise
-    if given.measures:
+    if args.measures:
         _write_measures(
-            {**done.measures, "lower_bound": OptimalityGap.of(done, bound).least}, given.measures
+            {**result.measures, "lower_bound": OptimalityGap.of(result, bound).least}, args.measures
         )
     return bound
 
 
-def _form(done: Run, table: Table, asked: str) -> TextForm:
-    own = FORMS.get(asked, table.form if isinstance(table, MemoryTable) else PLAIN)
-    form = done.fitting(own)
+def _choose_form(result: Run, table: Table, name: str) -> TextForm:
+    own = FORMS.get(name, table.form if isinstance(table, MemoryTable) else PLAIN)
+    form = result.fitting(own)
     if form != own:
         show_warning(
-            f"The release is written in UTF-8, as {own.encoding.upper()} lacks a character of a "
-            "hierarchy."
+            f"The release is written in UTF-8, because {own.encoding.upper()} lacks a character of "
+            "a hierarchy."
         )
     return form
 
 
-def _moved(plan: Plan, old: Path, new: Path) -> Plan:
-    """The plan for another folder: its hierarchy files are where they were."""
+def _move_plan(plan: Plan, old: Path, new: Path) -> Plan:
+    """Rewrite a plan for another folder; its hierarchy files stay where they are."""
     content = plan.model_dump(mode="json", exclude_none=True)
     for column in content["columns"].values():
         name = column.get("hierarchy")
@@ -180,7 +180,7 @@ def _moved(plan: Plan, old: Path, new: Path) -> Plan:
 def _check_text(out: Address, table: Table, option: str) -> None:
     if table.in_engine:
         raise PlanError(
-            f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
+            f"{option} needs a table in memory, because an engine writes the file itself; leave it "
             "out, or add --engine memory."
         )
     if find_format(out.path.name).cells != "text":
@@ -202,11 +202,11 @@ def _check_kind(out: Address) -> None:
         raise error
 
 
-def _outcome(done: Run) -> str:
-    prepared, recoding = done.prepared, done.recoding
-    left_out, gone = prepared.dropped, recoding.suppressed_records
+def _describe_outcome(result: Run) -> str:
+    prepared, recoding = result.prepared, result.recoding
+    left_out, suppressed_records = prepared.dropped, recoding.suppressed_records
     dropped = f", {thin(left_out)} dropped for missing values" if left_out else ""
-    suppressed = f", {thin(gone)} suppressed" if gone else ""
+    suppressed = f", {thin(suppressed_records)} suppressed" if suppressed_records else ""
     classes = "no class is left"
     if (smallest := recoding.min_k) is not None:
         classes = (
@@ -214,10 +214,10 @@ def _outcome(done: Run) -> str:
             f"{counted(smallest, 'record')}"
         )
         if (fewest := recoding.released.min_persons) is not None:
-            classes += f", the one of fewest persons of {counted(fewest, 'person')}"
+            classes += f", at least {counted(fewest, 'person')} in each class"
     return (
         f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {percent(done.alteration)} of all that could be lost, "
-        f"as {prepared.plan.metric.card.title} counts"
-        f"{''.join(f'; {said}' for said in (done.about_parts, done.about_gap) if said)}"
+        f"alteration {percent(result.alteration)} of all that could be lost "
+        f"({prepared.plan.metric.card.title})"
+        f"{''.join(f'; {note}' for note in (result.about_parts, result.about_gap) if note)}"
     )

@@ -1,6 +1,6 @@
-"""Signals that ask a command to stop: Ctrl-C, a polite kill, a terminal that is closed.
+"""Signals that ask a command to stop: Ctrl-C, a polite kill, a closed terminal.
 
-All three are raised in the main thread as Ctrl-C is, so that whatever is half done is cleared away.
+All three are raised in the main thread like Ctrl-C, so that unfinished work is cleared away.
 """
 
 import signal
@@ -9,53 +9,52 @@ from typing import Any
 
 _STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last
 
-_AGAIN = 0.1
-"""After so many seconds it is raised again: libraries take it for an error of theirs, and go on."""
+_REPEAT_SECONDS = 0.1  # until it is raised again: libraries take it for their own error, and go on
 
-_taken: list[int] = []
-_received: list[int] = []
+_handled_signals: list[int] = []
+_received_signals: list[int] = []
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal came. (Of its base itself Python takes note, and ends by SIGINT in spite of all.)"""
+    """A signal came. (Python itself would note a KeyboardInterrupt, and end by SIGINT.)"""
 
 
 def raise_signals() -> None:
     for name in _STOPPING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _receive)
-            _taken.append(number)
+            signal.signal(number, _receive_signal)
+            _handled_signals.append(number)
     if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, _raise)
-    sys.unraisablehook = _unraisable
+        signal.signal(signal.SIGALRM, _raise_stopped)
+    sys.unraisablehook = _ignore_unraisable
 
 
 def ignore_signals() -> None:
-    for number in _taken:
+    for number in _handled_signals:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def was_stopped() -> bool:
-    """Whether a signal came: of what it raised, a library may have made an error of its own."""
-    return bool(_received)
+    """Whether a signal came; a library may have turned its exception into another error."""
+    return bool(_received_signals)
 
 
 def status_when_stopped() -> int:
-    """The exit status that tells by which signal; by Ctrl-C where none was taken."""
-    return 128 + (_received[0] if _received else signal.SIGINT)
+    """The exit status of the signal that came; that of Ctrl-C if none was handled."""
+    return 128 + (_received_signals[0] if _received_signals else signal.SIGINT)
 
 
-def _receive(number: int, frame: Any) -> None:
-    _received.append(number)
-    _raise(number, frame)
+def _receive_signal(number: int, frame: Any) -> None:
+    _received_signals.append(number)
+    _raise_stopped(number, frame)
 
 
-def _raise(*_: Any) -> None:
+def _raise_stopped(*_: Any) -> None:
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, _REPEAT_SECONDS)
     error = sys.exc_info()[1]
     while error is not None:
         if isinstance(error, Stopped):
@@ -64,7 +63,7 @@ def _raise(*_: Any) -> None:
     raise Stopped
 
 
-def _unraisable(found: Any) -> None:
-    """Say nothing of a signal that came where nothing can be raised: it is raised again."""
-    if not issubclass(found.exc_type, Stopped):
-        sys.__unraisablehook__(found)
+def _ignore_unraisable(unraisable: Any) -> None:
+    """Stay silent about a signal where nothing can be raised: it is raised again."""
+    if not issubclass(unraisable.exc_type, Stopped):
+        sys.__unraisablehook__(unraisable)

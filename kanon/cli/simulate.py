@@ -22,38 +22,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="RESULTS.csv")
     parser.add_argument(
         "--state", type=Path, metavar="STUDY.json",
-        help="keep there what was found, and go on from there",
+        help="save results there, and continue from them",
     )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    plan = read_plan(given)
-    check_files(given, plan, given.out, given.state)
-    study = study_of(prepare(plan, read_records(given, plan), given.plan.parent))
-    made, state = made_with(study), given.state
-    found = read_study(state, made) if state is not None and state.exists() else []
+def execute(args: argparse.Namespace) -> None:
+    plan = read_plan(args)
+    check_files(args, plan, args.out, args.state)
+    study = study_of(prepare(plan, read_records(args, plan), args.plan.parent))
+    settings, state = made_with(study), args.state
+    run_results = read_study(state, settings) if state is not None and state.exists() else []
 
-    def keep(one: RunResult) -> None:
-        found.append(one)
+    def keep(result: RunResult) -> None:
+        run_results.append(result)
         if state is not None:
-            write_whole(written_study(made, found), state)
+            write_whole(written_study(settings, run_results), state)
 
     try:
-        run_study(progress_shown(given), study, lacking(found), keep)
+        run_study(progress_shown(args), study, lacking(run_results), keep)
     except KeyboardInterrupt as stop:
         if state is not None and state.exists():
-            stop.add_note(f"The same command goes on from {quoted(state.name)}.")
+            stop.add_note(f"The same command continues from {quoted(state.name)}.")
         raise
-    table = results(study, found)
-    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+    table = results(study, run_results)
+    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
     low, high = study.interval
     print(
         f"{counted(len(table), 'row')}: {counted(len(COLUMNS), 'column')}, "
         f"{counted(len(STRATEGIES), 'strategy', 'strategies')}, areas on k from {low} to {high}"
         + (", in persons" if study.task.classes.of == "persons" else "")
     )
-    means = mean_ranks(found)[OVERALL].sort_values(kind="stable")
+    means = mean_ranks(run_results)[OVERALL].sort_values(kind="stable")
     ranked = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
-    print(f"Mean rank, 1 the best: {ranked}")
+    print(f"Mean rank (1 is best): {ranked}")

@@ -24,26 +24,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_progress(parser)
 
 
-def execute(given: argparse.Namespace) -> None:
-    plan = read_plan(given)
-    check_files(given, plan, given.out)
-    ks = [_whole(part.strip()) for part in given.k.split(",")]
-    metrics = PUBLISHED if given.metrics == "all" else parts_of_list(given.metrics)
-    strategies = parts_of_list(given.strategies)
-    records = read_records(given, plan)
-    curves = sweep(plan, records, ks, metrics, strategies, given.plan.parent, progress_shown(given))
-    write_whole(curves.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+def execute(args: argparse.Namespace) -> None:
+    plan = read_plan(args)
+    check_files(args, plan, args.out)
+    ks = [_parse_whole_number(part.strip()) for part in args.k.split(",")]
+    metrics = PUBLISHED if args.metrics == "all" else parts_of_list(args.metrics)
+    strategies = parts_of_list(args.strategies)
+    records = read_records(args, plan)
+    curves = sweep(plan, records, ks, metrics, strategies, args.plan.parent, progress_shown(args))
+    write_whole(curves.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
     print(
         f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
         f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
 
 
-def _whole(text: str) -> int:
+def _parse_whole_number(text: str) -> int:
     try:
         return int(text.strip())
     except ValueError:
         raise PlanError(
-            f"--k: {quoted(text.strip())} is no whole number; give whole numbers with commas "
-            "between, such as 3,4,5,10."
+            f"--k: {quoted(text.strip())} is not a whole number; give whole numbers separated by "
+            "commas, such as 3,4,5,10."
         ) from None

@@ -1,7 +1,7 @@
-"""Which values are one, and in which order they stand, as checks of a release count them.
+"""Read and order the values of cells, as the checks of a release count them.
 
-docs/reference/kinds.md, written once more: nothing here is shared with what makes releases. Both
-checks read values so, kanon's and that of a recipient, whose script has the source of this module.
+Written independently of the code that makes releases, from docs/reference/kinds.md. kanon's check
+uses it, and so does the recipient's check.py, which has the source of this module.
 """
 
 import re
@@ -20,8 +20,8 @@ DAY = r"\d\d?([-./])\d\d?\1(\d\d){1,2}|\d{4}([-./])\d\d?\3\d\d?|\d\d?(:\d\d){1,2
 
 
 def read_as(text: str) -> Hashable:
-    """What diversity counts a value as: values that read alike are one, and blank is missing."""
-    for _ in "ab":  # what is put in its usual form may have blanks and capitals again
+    """The form by which diversity counts a value: values that read alike have the same one."""
+    for _ in "ab":  # the usual form may have blanks and capitals again
         text = "".join(s for s in text if unicodedata.category(s) not in "Cc Cf Zl Zp Zs")
         usual = unicodedata.normalize("NFKC", text)
         raised = len(re.findall(r"\d", usual)) > len(re.findall(r"\d", text))  # as in 10²
@@ -38,20 +38,20 @@ def read_as(text: str) -> Hashable:
             digits = digits.replace(".", "")
         with suppress(ArithmeticError):  # 1.2.3 is no number
             value = Decimal(f"{sign}{digits.replace(',', '.')}{power}")
-            # 1,5 and 1.5 are written in two ways that no column of numbers has both of.
+            # 1,5 and 1.5 do not read alike: no column of numbers is written in both ways.
             return before, value, "," in digits and value != value.to_integral_value(), after
     if re.fullmatch(DAY, text):
         return re.sub(r"(?<!\d)0+(?=\d)", "", text)
     if text[0].isalpha() and re.fullmatch(r"(?=.*\d)[\w./-]*[+*!†]?", text):  # a code
         if not text.replace(".", "").replace("-", "")[:4].isalpha():
-            text = text.replace(".", "")  # behind four letters it is that of a number
+            text = text.replace(".", "")  # after four letters the point belongs to a number
         text = re.sub(r"(?<!\d)\.|\.(?!\d)", "", text)
         text = re.sub(r"(?<=[^\W_])-+(?=[^\W_])", "", text)
     return text
 
 
 def value_of(text: str) -> str:
-    """A sensitive value: blanks around it, .0 behind a whole number and -0 make no other one."""
+    """A sensitive value without outer blanks, .0 after a whole number, or the sign of -0."""
     value = re.sub(r"^([+-]?\d+)\.0$", r"\1", text.strip())
     return "0" if value in ("+0", "-0") else value
 
@@ -64,10 +64,10 @@ def sizes_of(texts: list[str], kind: str) -> list[float]:
         if kind in ("whole number 1234", "decimal 1234.56") or not (kind or groups):
             return [float(text) for text in texts]
     ends = [
-        found[1]
+        mark_found[1]
         for text in bare
-        if (found := re.search(r"([.,])(\d*)$", text))
-        and (len(found[2]) != 3 or {".", ","} <= {*text})
+        if (mark_found := re.search(r"([.,])(\d*)$", text))
+        and (len(mark_found[2]) != 3 or {".", ","} <= {*text})
     ]
     if kind:
         mark = kind[-3] if kind.startswith("decimal") else ""
@@ -83,7 +83,7 @@ def sizes_of(texts: list[str], kind: str) -> list[float]:
 
 
 def in_order(values: Iterable[str], kind: str) -> list[str]:
-    """Values by their size if they are numbers, else by the alphabet; the missing one last."""
+    """Order values by size if they are numbers, else by the alphabet; the missing one last."""
     known = sorted(value for value in values if value)
     size = dict(zip(known, sizes_of(known, kind), strict=True))
     return sorted(known, key=size.__getitem__) + [value for value in values if not value]

@@ -1,9 +1,8 @@
-"""Whether a released table meets its plan, found out from the table alone.
+"""Check from a released table alone whether it meets its plan.
 
-Nothing here is shared with what made the release: no class, histogram or level of kanon is used,
-so that a mistake there does not vouch for itself; each model is counted again by the ``check_rows``
-of its file, written apart. The release is taken as somebody gets it:
-DuckDB groups its rows by the texts of their cells, which takes a second per million.
+Nothing here is shared with what made the release: it uses no class, histogram or level of kanon,
+so that a mistake there cannot confirm itself. The ``check_rows`` of each model, written separately,
+recounts it. DuckDB groups the released rows by the texts of their cells: a second per million.
 
 >>> from kanon.plan import Plan
 >>> plan = Plan.from_content({
@@ -41,12 +40,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NOT_CONSIDERED = (
-    "what is known about these persons from elsewhere, other releases of the same table, what "
-    "columns tell that are left as they are, and that a release is minimal, which may tell more"
+    "what is known about these people from elsewhere, other releases of the same table, what the "
+    "columns left as they are reveal, and what can be inferred because values were generalised no "
+    "more than needed"
 )
-"""What no model of a release looks at; a verdict always says so."""
+"""What no privacy model of a release covers; a verdict always says so."""
 
-TABLE_ORDER = ", and that the rows keep the table's order"  # where a plan has it so
+TABLE_ORDER = ", and that the rows keep the table's order"  # appended where a plan keeps it
 
 
 def require(verdicts: Sequence[Verdict], file: str = "") -> None:
@@ -70,13 +70,13 @@ def require(verdicts: Sequence[Verdict], file: str = "") -> None:
     if failed and file:
         raise ReleaseError(
             f"Read back from its file ({file}), the release does not meet its plan, so it is not "
-            f"given out: {'; '.join(failed)}. Where a kind of file does not keep all values apart, "
-            "another one does."
+            f"given out: {'; '.join(failed)}. Choose another kind of file: this one may not keep "
+            "all values apart."
         )
     if failed:
         raise ReleaseError(
             f"The release does not meet its plan, so it is not given out: {'; '.join(failed)}. "
-            "This is an error of kanon itself; please report it."
+            "This is an error in kanon itself; please report it."
         )
 
 
@@ -93,10 +93,10 @@ def check_release(
     ----------
     released
         The table, as it was made or as it was read back from a file. Rows that a plan with
-        ``suppressed: keep`` has blanked are told by 1 in its column ``suppressed``; they are left
-        out once nothing but pseudonyms stands in them.
+        ``suppressed: keep`` has blanked have a 1 in the column ``suppressed``; they are left out
+        if only pseudonyms stand in them.
     plan
-        What was asked for.
+        The requirements.
     roots
         Per quasi-identifier the label of its root, which all blanked rows have. None if it is not
         known: then they only have to be alike.
@@ -120,7 +120,7 @@ def check_release(
         The plan counts k in persons, and nothing says whom the records are about; or there is no
         memory for the check.
     """
-    with _connection() as connection:
+    with _open_connection() as connection:
         names = [str(name) for name in released.columns]
         # DuckDB does not tell upper from lower case in names.
         numbered = released.set_axis([f"c{i}" for i in range(len(names))], axis=1)
@@ -130,7 +130,7 @@ def check_release(
                 numbered = numbered.assign(**{place: make_cells_texts(numbered[place])})
         if persons is not None:
             if len(persons) != len(released):
-                raise _not_checked()
+                raise _build_check_error()
             numbered = numbered.assign(person=number_persons(persons))
         connection.register("release", arrow_table(numbered))
         return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
@@ -146,7 +146,7 @@ def check_content(
     coarse: Mapping[str, Collection[str]] | None = None,
     form: tuple[str, str] = (",", "utf-8"),
 ) -> tuple[Verdict, ...]:
-    """Check the file of a release, as whoever gets it reads it; see :func:`check_release`.
+    """Check the file of a release as its recipient reads it; see :func:`check_release`.
 
     Parameters
     ----------
@@ -167,23 +167,23 @@ def check_content(
     Raises
     ------
     ReleaseError
-        The file cannot be read back as a table of these columns and so many records; or see
+        The file cannot be read back as a table of these columns and records; or see
         :func:`check_release`.
     """
     try:
         header, columns = read_back(content, kind, *form)
     except UNREADABLE:
-        raise _not_checked() from None
+        raise _build_check_error() from None
     names = [str(name) for name in released.columns]
     numbered = {f"c{place}": column for place, column in enumerate(columns)}
     if persons is not None:
         numbered["person"] = number_persons(persons)
     sizes = {len(column) for column in numbered.values()}
-    if list(map(_header_text, header)) != list(map(_header_text, names)) or sizes != {
+    if list(map(_normalise_header, header)) != list(map(_normalise_header, names)) or sizes != {
         len(released)
     }:
-        raise _not_checked()
-    with _connection() as connection:
+        raise _build_check_error()
+    with _open_connection() as connection:
         connection.register("release", pa.table(numbered))
         return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
 
@@ -213,13 +213,13 @@ def check_files(
     """
     import duckdb  # only where a release is checked, as it takes a while
 
-    with _connection(None if isinstance(written, Path) else written) as connection:
+    with _open_connection(None if isinstance(written, Path) else written) as connection:
         if not isinstance(written, Path):
             rows = connection.sql(f"SELECT * FROM {kind}")
             names = list(rows.columns)
         elif kind != "folder" and FORMATS[kind].cells == "text":
             separator = FORMATS[kind].separator or ","
-            names = _header(written, separator)
+            names = _read_header(written, separator)
             # As it was written: nothing about the file is guessed.
             rows = connection.read_csv(
                 str(written), auto_detect=False, header=True, sep=separator, quotechar='"',
@@ -238,35 +238,39 @@ def check_files(
 
 
 @contextmanager
-def _connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckDBPyConnection]:
+def _open_connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     try:
-        with nullcontext(opened) if opened else duckdb.connect(config=duckdb_settings()) as found:
+        with (
+            nullcontext(opened)
+            if opened
+            else duckdb.connect(config=duckdb_settings()) as connection
+        ):
             if opened is None:
-                limit_spilling(found.execute)
-            yield found
+                limit_spilling(connection.execute)
+            yield connection
     except duckdb.OutOfMemoryException:
         raise ReleaseError(
-            "Checking the release needs more memory than it may take, so it is not given out: set "
+            "Checking the release needs more memory than it may use, so it is not given out: set "
             "KANON_MEMORY higher."
         ) from None
     except duckdb.Error:
-        raise _not_checked() from None
+        raise _build_check_error() from None
 
 
-def _not_checked() -> ReleaseError:
+def _build_check_error() -> ReleaseError:
     return ReleaseError("The release could not be checked, so it is not given out.")
 
 
-def _header_text(name: str) -> str:
+def _normalise_header(name: str) -> str:
     """A name without what a kind of file may alter: blanks, and a mark before a formula."""
     return "".join(name.split()).lstrip("'")
 
 
-def _header(path: Path, separator: str) -> list[str]:
+def _read_header(path: Path, separator: str) -> list[str]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return next(csv.reader(file, delimiter=separator, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error, StopIteration):
-        raise _not_checked() from None
+        raise _build_check_error() from None

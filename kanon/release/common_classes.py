@@ -1,4 +1,4 @@
-"""Releases of one table on one ground: its classes, and what each release shows of them."""
+"""Several releases of one table, compared by the table's classes on all comparable columns."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A release, as far as it matters to who holds several: classes and arrays, no rows."""
+    """What combining releases needs of each: classes and arrays, no rows."""
 
-    plan: Plan  # what was asked for
+    plan: Plan
     recoding: Recoding  # the class that each original class was released in
     passing: tuple[str, ...]  # the columns that the release shows as they are
     dropped: int = 0  # the number of records that were left out before for missing values
@@ -41,9 +41,15 @@ class Release:
     coarsened: tuple[Coarsening, ...] = ()
 
     @classmethod
-    def of(cls, done: Run) -> Release:
-        slim, made = replace(done.recoding, trace=Trace()), done.prepared
-        return cls(made.plan, slim, made.source.passed_through(), made.dropped, made.coarsened)
+    def of(cls, run: Run) -> Release:
+        slim, prepared = replace(run.recoding, trace=Trace()), run.prepared
+        return cls(
+            prepared.plan,
+            slim,
+            prepared.source.passed_through(),
+            prepared.dropped,
+            prepared.coarsened,
+        )
 
     @property
     def n_records(self) -> int:
@@ -59,38 +65,40 @@ class Release:
 
 
 def list_known(releases: Sequence[Release]) -> tuple[str, ...]:
-    """The columns by which somebody is looked for: the quasi-identifiers of any release."""
-    return tuple(sorted({name for each in releases for name in each.plan.roles.quasi_identifiers}))
+    """The columns by which people are looked for: the quasi-identifiers of any release."""
+    return tuple(
+        sorted({name for release in releases for name in release.plan.roles.quasi_identifiers})
+    )
 
 
 def list_comparable(releases: Sequence[Release]) -> tuple[str, ...]:
-    times = Counter(name for each in releases for name in each.passing)
+    times = Counter(name for release in releases for name in release.passing)
     return tuple(sorted({*list_known(releases), *(name for name in times if times[name] > 1)}))
 
 
 def ground_of(releases: Sequence[Release], table: Table | pd.DataFrame) -> EquivalenceClasses:
     """The classes of the table by all comparable columns; by the known ones where too many."""
-    known = as_table(table)
-    if known.n_records != releases[0].n_records:
+    table_or_part = as_table(table)
+    if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
             f"The releases are of {counted(releases[0].n_records, 'record')}, and the table has "
-            f"{thin(known.n_records)}: give the table that they were made from."
+            f"{thin(table_or_part.n_records)}: give the table that they were made from."
         )
     first = releases[0]
     if first.coarsened and first.dropped:  # hierarchies may lack the values of dropped records
-        known = known.complete(first.plan.roles.quasi_identifiers)
-    known = known.coarsened(first.coarsened)
+        table_or_part = table_or_part.complete(first.plan.roles.quasi_identifiers)
+    table_or_part = table_or_part.coarsened(first.coarsened)
     try:
-        return _count_classes(releases, known, list_comparable(releases))
+        return _count_classes(releases, table_or_part, list_comparable(releases))
     except (PlanError, TableError):  # too many, in an engine
-        return _count_classes(releases, known, list_known(releases))
+        return _count_classes(releases, table_or_part, list_known(releases))
 
 
 def _count_classes(
     releases: Sequence[Release], table: Table, columns: Sequence[str]
 ) -> EquivalenceClasses:
-    roles = [each.plan.roles for each in releases]
-    sensitive = sorted({name for one in roles for name in one.columns(Role.SENSITIVE)})
+    roles = [release.plan.roles for release in releases]
+    sensitive = sorted({name for role_map in roles for name in role_map.columns(Role.SENSITIVE)})
     texts = ([MISSING_LABEL, *sorted(table.counted(column).texts)] for column in columns)
     return replace(table.classes_of(columns, sensitive), hierarchies=tuple(map(_name_nodes, texts)))
 
@@ -102,20 +110,23 @@ def _name_nodes(labels: Sequence[str]) -> Hierarchy:
 
 def check_coarsened(releases: Sequence[Release]) -> None:
     """Refuse releases that coarsen a column differently: a value of one is none of the other."""
-    how = [each.plan.coarsened for each in releases]
-    for column in dict.fromkeys(name for each in how for name in each):
-        if any(each.get(column) != how[0].get(column) for each in how):
+    coarsened_of_releases = [coarsened.plan.coarsened for coarsened in releases]
+    for column in dict.fromkeys(name for coarsened in coarsened_of_releases for name in coarsened):
+        if any(
+            coarsened.get(column) != coarsened_of_releases[0].get(column)
+            for coarsened in coarsened_of_releases
+        ):
             raise PlanError(
-                f"The sensitive column {quoted(column)} is coarsened otherwise in one release than "
-                "in another, so what they tell together cannot be counted."
+                f"The sensitive column {quoted(column)} is coarsened differently in two releases, "
+                "so what they reveal together cannot be counted."
             )
 
 
 def check_sizes(releases: Sequence[Release]) -> None:
     """Refuse releases of tables that have not as many records as the first."""
     if not releases:
-        raise PlanError("No release is given; name at least one to see what it says.")
-    sizes = [each.n_records for each in releases]
+        raise PlanError("No release is given; name at least one.")
+    sizes = [release.n_records for release in releases]
     for number, size in enumerate(sizes, 1):
         if size != sizes[0]:
             raise PlanError(
@@ -127,7 +138,7 @@ def check_sizes(releases: Sequence[Release]) -> None:
 def placed(release: Release, ground: EquivalenceClasses) -> np.ndarray:
     """Per ground class its released class; -1 if its records are not in the release."""
     classes, assigned = release.recoding.classes, release.recoding.assigned
-    other = PlanError(
+    mismatch = PlanError(
         "The releases are not of one table, or it was read in different ways: only releases of "
         "one table can be combined."
     )
@@ -141,38 +152,47 @@ def placed(release: Release, ground: EquivalenceClasses) -> np.ndarray:
     both = np.vstack([classes.nodes, nodes]) + 1
     sizes = [tree.n_nodes + 1 for tree in classes.hierarchies]
     _, _, group = group_tuples(both, np.zeros(len(both), np.int64), sizes)
-    own, mine = group[: classes.n_classes], group[classes.n_classes :]
+    own, ground_group = group[: classes.n_classes], group[classes.n_classes :]
     class_of = np.full(group.max(initial=-1) + 1, -1, dtype=np.int64)
     class_of[own] = np.arange(classes.n_classes)
-    original = class_of[mine]
+    original = class_of[ground_group]
     within = original >= 0
-    found = np.zeros(classes.n_classes, dtype=np.int64)
-    np.add.at(found, original[within], ground.counts[within])
-    if not np.array_equal(found, classes.counts):
-        raise other
-    for each in ground.sensitive:  # as many records in each class may still be others
-        known = [one for one in classes.sensitive if one.name == each.name]
-        if any(not _alike(each.grouped(original, classes.n_classes), one) for one in known):
-            raise other
+    counts = np.zeros(classes.n_classes, dtype=np.int64)
+    np.add.at(counts, original[within], ground.counts[within])
+    if not np.array_equal(counts, classes.counts):
+        raise mismatch
+    for sensitive in ground.sensitive:  # as many records in each class may still be others
+        own_histograms = [
+            own_sensitive
+            for own_sensitive in classes.sensitive
+            if own_sensitive.name == sensitive.name
+        ]
+        if any(
+            not _has_same_histograms(sensitive.grouped(original, classes.n_classes), own_sensitive)
+            for own_sensitive in own_histograms
+        ):
+            raise mismatch
     return np.where(within, assigned[original], -1)
 
 
-def _alike(ground: Sensitive, own: Sensitive) -> bool:
+def _has_same_histograms(ground: Sensitive, own: Sensitive) -> bool:
     """Whether two histograms of the same classes are the same, by the texts of their values."""
     position = {text: place for place, text in enumerate(ground.values)}
     # Dropped records may have values of their own, and with them the values another order.
     place = np.array([position.get(text, -1) for text in own.values], dtype=np.int64)
     width = max(len(position), 1)
-    mine = own.of_entry * width + place[own.value]
-    order = np.argsort(mine)
-    theirs = ground.of_entry * width + ground.value
-    return np.array_equal(mine[order], theirs) and np.array_equal(own.count[order], ground.count)
+    own_keys = own.of_entry * width + place[own.value]
+    order = np.argsort(own_keys)
+    ground_keys = ground.of_entry * width + ground.value
+    return np.array_equal(own_keys[order], ground_keys) and np.array_equal(
+        own.count[order], ground.count
+    )
 
 
 # --- what a release shows of each ground class --------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ReleaseView:
-    """A release as it is seen by anyone who knows the quasi-identifiers of every release."""
+    """A release as anyone sees it who knows the quasi-identifiers of every release."""
 
     release: Release
     ground: EquivalenceClasses
@@ -191,23 +211,23 @@ class ReleaseView:
         """
         recoding = self.release.recoding
         names = recoding.classes.attributes
-        found: list[tuple[np.ndarray, int]] = []
+        columns: list[tuple[np.ndarray, int]] = []
         if without in names:
             for j, tree in enumerate(recoding.hierarchies):
                 if names[j] != without:
                     alike = np.array([tree.node_of[label] for label in tree.labels])  # as one reads
                     seen = alike[np.append(recoding.nodes[:, j], 0)[self.at]]
-                    found.append((self._shown(seen), tree.n_nodes))
-            found.append((self.present.astype(np.int64), 1))
+                    columns.append((self._mark_present(seen), tree.n_nodes))
+            columns.append((self.present.astype(np.int64), 1))
         else:
-            found.append((self._shown(self.at), recoding.n_classes))
+            columns.append((self._mark_present(self.at), recoding.n_classes))
         for j, (name, tree) in enumerate(
             zip(self.ground.attributes, self.ground.hierarchies, strict=True)
         ):
             known = name in self.known and name not in (*names, without)
             if known and self.release.tells_apart(name):
-                found.append((self._shown(self.ground.nodes[:, j]), tree.n_nodes))
-        return [(codes, size + 1) for codes, size in found]
+                columns.append((self._mark_present(self.ground.nodes[:, j]), tree.n_nodes))
+        return [(codes, size + 1) for codes, size in columns]
 
     def describe(self, place: int) -> np.ndarray:
         """Per ground class a number for what the release tells of its value of a column.
@@ -226,17 +246,17 @@ class ReleaseView:
         begins = tree.first[labels][tree.first[labels] >= reached]
         return np.searchsorted(begins, tree.first[np.append(nodes, 0)[self.at]], side="right")
 
-    def _shown(self, codes: np.ndarray) -> np.ndarray:
+    def _mark_present(self, codes: np.ndarray) -> np.ndarray:
         return np.where(self.present, codes + 1, 0)
 
 
 def grouped_by_sight(
-    seen: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, some: np.ndarray
+    columns: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, present: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    tuples = np.stack([codes[some] for codes, _ in seen], axis=1)
-    nodes, total, group = group_tuples(tuples, counts[some], [size for _, size in seen])
-    groups = np.full(len(some), -1, dtype=np.int64)
-    groups[some] = group
+    tuples = np.stack([codes[present] for codes, _ in columns], axis=1)
+    nodes, total, group = group_tuples(tuples, counts[present], [size for _, size in columns])
+    groups = np.full(len(present), -1, dtype=np.int64)
+    groups[present] = group
     return nodes, total, groups
 
 
@@ -244,12 +264,12 @@ def side_by_side(
     views: Sequence[ReleaseView], ground: EquivalenceClasses, column: str | None
 ) -> tuple[EquivalenceClasses, np.ndarray]:
     """The groups that look alike in all releases, and per ground class its group, -1 for none."""
-    showing = [each for each in views if column is None or each.release.shows(column)]
-    some = np.logical_or.reduce([each.present for each in showing])
-    seen = [part for each in views for part in each.seen(column)]
-    nodes, counts, groups = grouped_by_sight(seen, ground.counts, some)
-    histograms = [each for each in ground.sensitive if each.name == column]
-    of_groups = tuple(each.grouped(groups, len(counts)) for each in histograms)
+    showing = [view for view in views if column is None or view.release.shows(column)]
+    present = np.logical_or.reduce([view.present for view in showing])
+    columns = [part for view in views for part in view.seen(column)]
+    nodes, counts, groups = grouped_by_sight(columns, ground.counts, present)
+    histograms = [sensitive for sensitive in ground.sensitive if sensitive.name == column]
+    of_groups = tuple(histogram.grouped(groups, len(counts)) for histogram in histograms)
     return EquivalenceClasses((), (), nodes, counts, of_groups), groups
 
 

@@ -1,8 +1,7 @@
-"""What a release is for, and what is therefore asked of it: thresholds, each with its source.
+"""The purpose of a release and the thresholds that it sets, each with its source.
 
-Nobody can say what is enough without saying for whom. A context says who gets the release and what
-somebody who looks for a person may know; from it follow thresholds. None of them is a law: each
-names the document that it was taken from, or says that there is none, and each can be replaced.
+A context says who gets the release and what an attacker may know. Thresholds follow from it. None
+is a law: each names its document or says that there is none, and all can be replaced.
 
 >>> public, internal = Context(release="public"), Context(release="internal")
 >>> [int(thresholds(each)["k"].wanted) for each in (public, internal)]
@@ -34,15 +33,15 @@ RELEASES: Mapping[Release, str] = {
     "research": "Researchers",
     "internal": "Colleagues only",
 }
-"""Who gets a release, from the most people to the fewest."""
+"""The people who get a release, from most to fewest."""
 
 ATTACKERS: Mapping[Attacker, str] = {
     "prosecutor": "who is in the table",
     "journalist": "not who is in it",
 }
-"""What somebody who looks for a person knows about the table; the names are El Emam's."""
+"""What someone who looks for a person knows about the table; the names are El Emam's."""
 
-_ONE_IN = "1 in …"
+_UNIT_ONE_IN = "1 in …"
 
 ASKED: Mapping[str, Card] = {
     card.name: card
@@ -50,67 +49,69 @@ ASKED: Mapping[str, Card] = {
         Card(
             "k",
             "Records that look alike (k-anonymity)",
-            "So many records share all quasi-identifiers at least, one's own among them.",
+            "At least this many records, a person's own included, share all quasi-identifiers.",
             "Sweeney 2002",
             unit="records",
             direction="higher",
-            lowest="1: somebody is alone",
+            lowest="1: someone's record is unique",
             highest="the number of records: all look alike",
         ),
         Card(
             "highest_risk",
-            "Person who is easiest to find",
-            "Who looks for any one person picks the right record at most once in so many times.",
+            "Highest risk of being found",
+            "Someone who looks for any one person picks the right record at most once in this many "
+            "tries.",
             "El Emam 2013",
-            unit=_ONE_IN,
+            unit=_UNIT_ONE_IN,
             direction="higher",
-            lowest="1: somebody is found for certain",
+            lowest="1: someone is found for certain",
             highest="the number of records: all look alike",
         ),
         Card(
             "mean_risk",
-            "All persons on average",
-            "Who looks for everybody picks the right record at most once in so many times.",
+            "Mean risk of being found",
+            "Someone who looks for everyone picks the right record at most once in this many tries "
+            "on average.",
             "El Emam 2013",
-            unit=_ONE_IN,
+            unit=_UNIT_ONE_IN,
             direction="higher",
-            lowest="1: everybody is found for certain",
+            lowest="1: everyone is found for certain",
             highest="the number of records: all look alike",
         ),
         Card(
             "l",
-            "Sensitive values mixed (entropy l-diversity)",
-            "Among those who look alike, a sensitive value is as hard to guess as if there were so "
-            "many equally frequent ones.",
+            "Mix of sensitive values (entropy l-diversity)",
+            "In every class, a sensitive value is as hard to guess as one of this many equally "
+            "frequent values.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             unit="values",
             direction="higher",
-            lowest="1: somebody's value is certain",
+            lowest="1: someone's value is certain",
             highest="the number of values",
         ),
         Card(
             "t",
-            "Sensitive values as in the table (t-closeness)",
-            "So large a share of those who look alike, at most, would need another sensitive value "
-            "for them to be mixed as the whole table is.",
+            "Distance from the table's mix (t-closeness)",
+            "At most this share of a class would need a different sensitive value to match the "
+            "table's mix.",
             "Li, Li, Venkatasubramanian 2007",
             unit="0 to 1",
             direction="lower",
-            lowest="0: mixed as the table is",
+            lowest="0: the table's mix",
             highest="1: nothing in common with the table",
         ),
     )
 }
-"""What can be asked of a release, by the keys of a context file; a risk r is written as 1 / r."""
+"""What a context can require, by the keys of a context file; a risk r is written as 1 / r."""
 
-_MOST = 100_000_000
-"""Nobody asks for more, and up to here :func:`least_k` is exact in spite of its tolerance."""
+_HIGHEST = 100_000_000
+"""The highest threshold; up to here :func:`least_k` is exact in spite of its tolerance."""
 
 _ALLOWED = {
-    "k": Range(2, _MOST, whole=True),
-    "highest_risk": Range(1, _MOST),
-    "mean_risk": Range(1, _MOST),
-    "l": Range(1, _MOST),
+    "k": Range(2, _HIGHEST, whole=True),
+    "highest_risk": Range(1, _HIGHEST),
+    "mean_risk": Range(1, _HIGHEST),
+    "l": Range(1, _HIGHEST),
     "t": Range(0, 1),
 }
 
@@ -130,19 +131,19 @@ _IPC = (
     "Information and Privacy Commissioner of Ontario, De-Identification Guidelines for Structured "
     "Data (October 2025)"
 )
-_OF_THE_MEAN = "that it is asked of the mean is a choice of kanon"
+_OF_THE_MEAN = "applying it to the mean is kanon's choice"
 _CONVENTION = (
-    "A convention; no document sets it. That k alone leaves sensitive values to be inferred says "
-    "the Article 29 Working Party, Opinion 05/2014 (WP216), section 3.2"
+    "A convention; no document sets it. The Article 29 Working Party (Opinion 05/2014, WP216, "
+    "section 3.2) says that k alone leaves sensitive values to be inferred"
 )
 _POPULATION = (
-    "Nothing is asked of the table: everybody of the population who could be meant hides a person "
+    "No k is required of the table: everyone in the population who could be meant hides a person "
     "(El Emam, Dankar 2008, JAMIA 15(5)). The risk of being found counts instead"
 )
 _NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside an organisation"
 
 NO_SOURCE = "Set by hand; no source was named"
-"""What is said where a threshold was replaced without a reason."""
+"""The source of a threshold that was replaced without a reason."""
 
 _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
     "public": {
@@ -174,18 +175,18 @@ _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
     },
 }
 
-LONGEST = 500  # the most characters of a source that somebody names
+LONGEST = 500  # the most characters of a named source
 
 
 class ChosenThreshold(Strict):
     # the number, in the unit of its card
     wanted: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
-    # where it comes from, in the words of who chose it
+    # where it comes from, in the words of the person who chose it
     source: Annotated[str, Field(strict=True, max_length=LONGEST)] = ""
 
 
 class Thresholds(Strict):
-    """The thresholds that were replaced; None: the proposed one stands."""
+    """The replaced thresholds; None: the proposed one stands."""
 
     k: ChosenThreshold | None = None
     highest_risk: ChosenThreshold | None = None
@@ -202,13 +203,12 @@ class Context(Strict):
     """
 
     context: Annotated[int, Field(strict=True, ge=1, le=1)] = 1  # the version of the format
-    release: Release  # who gets it: anybody, researchers who signed a contract, or colleagues
-    # whether somebody who looks for a person knows that the person is in the table
-    # (``prosecutor``), or has to reckon with the whole population (``journalist``)
+    release: Release  # for anyone, for researchers who signed a contract, or for colleagues
+    # whether an attacker knows that the person is in the table (``prosecutor``), or has to consider
+    # the whole population (``journalist``)
     attacker: Attacker = "prosecutor"
-    # how many quasi-identifiers of a person somebody knows at most
-    known: Annotated[StrictInt, Field(ge=1)] | None = None
-    thresholds: Thresholds = Thresholds()  # those that were replaced
+    known: Annotated[StrictInt, Field(ge=1)] | None = None  # the most quasi-identifiers known
+    thresholds: Thresholds = Thresholds()  # the replaced ones
 
     @classmethod
     def from_json(cls, text: str, what: str = "The context") -> Context:
@@ -223,42 +223,42 @@ class Context(Strict):
         kanon.errors.PlanError: Context key release: (value withheld) is not allowed; it has to ...
         """
         if isinstance(content, dict) and "context" not in content:
-            raise PlanError('This is no context of kanon: it lacks "context": 1.')
-        found = validate(cls, content, "context")
+            raise PlanError('This is not a context of kanon: it lacks "context": 1.')
+        context = validate(cls, content, "context")
         for name in _ALLOWED:
-            own = getattr(found.thresholds, name)
+            own = getattr(context.thresholds, name)
             if own is not None and own.wanted is not None:
                 check_wanted(name, own.wanted, f"Context key thresholds.{name}.wanted")
-        return found
+        return context
 
     @classmethod
     def load(cls, path: Path) -> Context:
         return cls.from_content(load_json(path, "The context"))
 
     def to_json(self) -> str:
-        """The context as JSON; of the thresholds only those that were replaced."""
+        """The context as JSON, with only the replaced thresholds."""
         return write_json(self.content)
 
     @property
     def content(self) -> dict[str, Any]:
-        found = self.model_dump(mode="json")
-        chosen = {name: own for name, own in found.pop("thresholds").items() if own is not None}
-        return {**found, "thresholds": chosen}
+        fields = self.model_dump(mode="json")
+        chosen = {name: own for name, own in fields.pop("thresholds").items() if own is not None}
+        return {**fields, "thresholds": chosen}
 
 
 def check_wanted(name: str, wanted: float, called: str) -> None:
-    """Check what is asked for in a threshold.
+    """Check the number of a threshold.
 
     >>> check_wanted("k", 0, "k")
     Traceback (most recent call last):
     kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
     """
-    _ALLOWED[name].check(called, _whole(float(wanted)))
+    _ALLOWED[name].check(called, _convert_whole(float(wanted)))
 
 
-def _whole(number: float) -> float | int:
-    """A whole number as one: JSON does not tell 5.0 from 5, but k does. 1e308 stays as short."""
-    return int(number) if number.is_integer() and abs(number) <= _MOST else number
+def _convert_whole(number: float) -> float | int:
+    """5.0 as 5, which JSON does not tell apart; 1e308 stays as it is."""
+    return int(number) if number.is_integer() and abs(number) <= _HIGHEST else number
 
 
 _TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal, as in the release check
@@ -266,15 +266,13 @@ _TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal, as in 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What is asked for, how much, and who says so."""
-
-    card: Card  # what is asked for
+    card: Card  # what is required
     wanted: float | None  # how much, in the unit of the card
     source: str  # the document, or that there is none
-    own: bool = False  # whether somebody put it in place of the one that is proposed
+    own: bool = False  # whether it replaces the proposed one
 
     def met(self, reached: float) -> bool:
-        """Whether a release that reached so much has enough; levels that rounding parts are equal.
+        """Whether a release that reached this meets it; levels apart by rounding are equal.
 
         >>> asked = thresholds(Context(release="research"))
         >>> asked["k"].met(5), asked["t"].met(0.5)
@@ -288,7 +286,7 @@ class Threshold:
 
 
 def thresholds(context: Context) -> dict[str, Threshold]:
-    """What is asked of a release in a context, in the order of :data:`ASKED`.
+    """The thresholds of a context, in the order of :data:`ASKED`.
 
     >>> for name, asked in thresholds(Context(release="internal")).items():
     ...     print(name, asked.wanted)
@@ -298,7 +296,7 @@ def thresholds(context: Context) -> dict[str, Threshold]:
     l None
     t None
     """
-    found = {}
+    threshold_of_name = {}
     for name, card in ASKED.items():
         wanted, source = _PROPOSED[context.release][name]
         if name == "k" and context.attacker == "journalist":
@@ -306,13 +304,13 @@ def thresholds(context: Context) -> dict[str, Threshold]:
         own: ChosenThreshold | None = getattr(context.thresholds, name)
         if own is not None:
             source = f"Set by hand: {own.source}" if own.source else NO_SOURCE
-            wanted = None if own.wanted is None else _whole(own.wanted)
-        found[name] = Threshold(card, wanted, source, own is not None)
-    return found
+            wanted = None if own.wanted is None else _convert_whole(own.wanted)
+        threshold_of_name[name] = Threshold(card, wanted, source, own is not None)
+    return threshold_of_name
 
 
 def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Context:
-    """The context with a threshold of one's own; None brings back the one that is proposed.
+    """The context with one threshold replaced; None brings back the proposed one.
 
     >>> chosen = ChosenThreshold(wanted=7, source="Our ethics board")
     >>> thresholds(with_own(Context(release="research"), "k", chosen))["k"].source
@@ -324,30 +322,30 @@ def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Contex
 
 
 def least_k(context: Context) -> int:
-    """The k of a release that meets what is asked of k and of who is easiest to find; at least 2.
+    """The least k, at least 2, that meets the thresholds of k and of the highest risk.
 
-    In a class of k records nobody is found more often than once in k times, whoever is looking.
+    In a class of k records nobody is found more often than once in k tries.
 
     >>> least_k(Context(release="public", attacker="journalist"))
     11
     """
-    asked = thresholds(context)
-    wanted = (asked[name].wanted or 0 for name in ("k", "highest_risk"))
-    return max(2, *(math.ceil(each * (1 - _TOLERANCE)) for each in wanted))
+    required = thresholds(context)
+    wanted = (required[name].wanted or 0 for name in ("k", "highest_risk"))
+    return max(2, *(math.ceil(number * (1 - _TOLERANCE)) for number in wanted))
 
 
 def models_wanted(context: Context, column: str) -> tuple[SensitiveModel, ...]:
-    """What a context asks for of a sensitive column, as models that an algorithm can meet.
+    """The thresholds of a sensitive column as models that an algorithm can meet.
 
     >>> for model in models_wanted(Context(release="research"), "ill"):
     ...     print(model.sentence)
     Entropy l-diversity with l = 2 for 'ill'
     t-closeness with t = 0.4 (total variation) for 'ill'
     """
-    asked = thresholds(context)
-    found: list[SensitiveModel] = []
-    if asked["l"].wanted is not None:
-        found.append(EntropyLDiversity(l=asked["l"].wanted, column=column))
-    if asked["t"].wanted is not None:
-        found.append(TCloseness(t=asked["t"].wanted, column=column, distance="variational"))
-    return tuple(found)
+    required = thresholds(context)
+    models: list[SensitiveModel] = []
+    if required["l"].wanted is not None:
+        models.append(EntropyLDiversity(l=required["l"].wanted, column=column))
+    if required["t"].wanted is not None:
+        models.append(TCloseness(t=required["t"].wanted, column=column, distance="variational"))
+    return tuple(models)

@@ -1,8 +1,8 @@
-"""Whether a release has what is asked of it in a context: what it reached, and one verdict.
+"""Decide whether a release meets the thresholds of its context: what it reached, and a verdict.
 
-What is reached of k, l and t is counted again from the released rows alone, as
-:mod:`kanon.release.check` does; the risk of being found follows from who looks alike. A verdict
-says what was checked, what was reached and what was not considered. It never says more.
+k, l and t are recounted from the released rows alone, as in :mod:`kanon.release.check`; the risk of
+being found follows from the classes. A verdict says what was checked, what was reached and what was
+not considered, and no more.
 
 >>> from kanon.plan import VERSION, Plan
 >>> from kanon.run import run
@@ -38,70 +38,49 @@ from kanon.run import Run
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.population import population_of
 
-MOST_CHOICES = 1000
-"""So many choices of known quasi-identifiers are looked through at most."""
+MOST_CHOICES = 1000  # the most choices of known quasi-identifiers that are searched
 
-OF_COLUMNS = ("l", "t")
-"""What is asked of each sensitive column."""
+OF_COLUMNS = ("l", "t")  # the thresholds for each sensitive column
 
-_Key = tuple[str, str]
+_LevelKey = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class ReachedNumbers:
-    """What a release reaches, whatever is asked of it.
+    """What a release reaches, whatever the thresholds."""
 
-    Attributes
-    ----------
-    records
-        The released records, suppressed ones left out.
-    known, n_quasi_identifiers
-        How many quasi-identifiers of a person somebody knows, and how many there are. Of all
-        choices of so many the one counts that tells most.
-    population
-        Whether a population was counted, for who does not know who is in the table.
-    sensitive
-        The sensitive columns.
-    levels
-        By the name of a threshold and the column it is about, or "": the level of the worst class,
-        in the unit of the card. Empty if no class is left.
-    of
-        What k and the risks count: records, or persons where the plan tells them apart.
-    order
-        In which order the rows leave, as a plan says it.
-    required_of
-        The columns that some model of the plan is about.
-    """
-
-    records: int
-    known: int
+    records: int  # the released records, without suppressed ones
+    known: (
+        int  # how many quasi-identifiers of a person are known; the choice that tells most counts
+    )
     n_quasi_identifiers: int
-    population: bool
-    sensitive: tuple[str, ...]
-    levels: Mapping[_Key, float]
-    of: Counted = "records"
-    order: str = "released"
-    required_of: tuple[str, ...] = ()
+    population: bool  # whether a population was counted
+    sensitive: tuple[str, ...]  # the sensitive columns
+    # by threshold and column ("" for the whole table) the level of the worst class, in the unit of
+    # the card; empty if no class is left
+    levels: Mapping[_LevelKey, float]
+    of: Counted = "records"  # what k and the risks count
+    order: str = "released"  # the row order, as in a plan
+    required_of: tuple[str, ...] = ()  # the columns that some model of the plan is about
 
 
 def levels_reached(
-    done: Run,
+    run: Run,
     known: int | None = None,
     people: pd.DataFrame | None = None,
     progress: Progress = no_progress,
 ) -> ReachedNumbers:
-    """Measure a release for somebody who knows some quasi-identifiers of a person.
+    """Measure a release against an attacker who knows some quasi-identifiers of a person.
 
     Parameters
     ----------
     done
         The release, of a table in memory.
     known
-        How many quasi-identifiers of a person somebody knows at most; None, or more than there
-        are, for all.
+        The most quasi-identifiers of a person that are known; None, or too many, for all.
     people
-        The population behind the table, one row per person with the original values; then the
-        risk of being found is that of a person who may or may not be in the table.
+        The population behind the table, one row per person with the original values. The risk of
+        being found is then that of a person who may or may not be in the table.
 
     Returns
     -------
@@ -111,7 +90,7 @@ def levels_reached(
     Raises
     ------
     TableError
-        The rows are in an engine, or the population lacks a quasi-identifier or somebody of the
+        The rows are in an engine, or the population lacks a quasi-identifier or a person of the
         table.
     PlanError
         There are more than :data:`MOST_CHOICES` choices of so many quasi-identifiers.
@@ -120,70 +99,70 @@ def levels_reached(
     --------
     See :mod:`kanon.release.decision`.
     """
-    if not isinstance(done.prepared.source, MemorySource):
+    if not isinstance(run.prepared.source, MemorySource):
         raise TableError(
-            "A verdict counts the released rows again, for which the table has to be in memory; "
-            "add --engine memory, or load it as a file."
+            "A verdict recounts the released rows, which needs the table in memory; add --engine "
+            "memory, or load it as a file."
         )
-    released = done.recoding.released
+    released = run.recoding.released
     m = len(released.attributes)
     known = m if known is None else min(known, m)
     n_choices = math.comb(m, known)
     if n_choices > MOST_CHOICES:
         raise PlanError(
             f"There are {thin(n_choices)} choices of {known} of {m} quasi-identifiers, and at most "
-            f"{thin(MOST_CHOICES)} are looked through; let somebody know fewer of them, or all."
+            f"{thin(MOST_CHOICES)} are searched; let fewer of them be known, or all."
         )
-    behind = None
+    population = None
     if people is not None:
-        behind = population_of(done.prepared.classes, people).classes
-    columns = tuple(each.name for each in released.sensitive)
-    about = (released.n_records, known, m, behind is not None, columns)
-    plan = done.prepared.plan
+        population = population_of(run.prepared.classes, people).classes
+    columns = tuple(sensitive.name for sensitive in released.sensitive)
+    about = (released.n_records, known, m, population is not None, columns)
+    plan = run.prepared.plan
     models = [getattr(model, "column", "") for model in plan.models]
     of_plan = (released.of, plan.order, tuple(name for name in columns if name in models))
     if not released.n_classes:
         return ReachedNumbers(*about, {}, *of_plan)
-    worst: dict[_Key, float] = {}
-    telling: dict[_Key, tuple[int, ...]] = {}
-    for place, chosen in enumerate(combinations(range(m), known)):
+    worst: dict[_LevelKey, float] = {}
+    choice_of_level: dict[_LevelKey, tuple[int, ...]] = {}
+    for place, places in enumerate(combinations(range(m), known)):
         progress(place / n_choices, f"choice {place + 1} of {n_choices}")
-        for key, level in _levels(released, chosen, behind):
-            if key not in worst or _worse(key, level, worst[key]):
-                worst[key], telling[key] = level, chosen
-    counted_again = [telling[key] for key in worst if key[0] in ("k", *OF_COLUMNS)]
-    for chosen in dict.fromkeys(counted_again):
-        for key, level in _from_rows(done, chosen):
-            if telling[key] == chosen:
+        for key, level in _measure_levels(released, places, population):
+            if key not in worst or _is_worse(key, level, worst[key]):
+                worst[key], choice_of_level[key] = level, places
+    recounted = [choice_of_level[key] for key in worst if key[0] in ("k", *OF_COLUMNS)]
+    for places in dict.fromkeys(recounted):
+        for key, level in _count_rows_again(run, places):
+            if choice_of_level[key] == places:
                 worst[key] = level
     return ReachedNumbers(*about, worst, *of_plan)
 
 
-def _worse(key: _Key, level: float, than: float) -> bool:
-    return level > than if key[0] == "t" else level < than
+def _is_worse(key: _LevelKey, level: float, worst: float) -> bool:
+    return level > worst if key[0] == "t" else level < worst
 
 
-def _levels(
-    released: EquivalenceClasses, chosen: Sequence[int], behind: EquivalenceClasses | None
-) -> Iterator[tuple[_Key, float]]:
-    alike = projected(released, chosen)
+def _measure_levels(
+    released: EquivalenceClasses, places: Sequence[int], behind: EquivalenceClasses | None
+) -> Iterator[tuple[_LevelKey, float]]:
+    alike = projected(released, places)
     yield ("k", ""), int(alike.hiding.min())
     risk = prosecutor(alike)
     if behind is not None:
-        risk = journalist(alike, people_below(alike, projected(behind, chosen)))
+        risk = journalist(alike, people_below(alike, projected(behind, places)))
     assert risk is not None
     yield ("highest_risk", ""), 1 / risk.highest
     yield ("mean_risk", ""), 1 / risk.mean
-    for each in alike.sensitive:
-        yield ("l", each.name), float(entropy_l_diversity.each(each).min())
-        yield ("t", each.name), float(t_closeness.each(each, "variational").max())
+    for sensitive in alike.sensitive:
+        yield ("l", sensitive.name), float(entropy_l_diversity.each(sensitive).min())
+        yield ("t", sensitive.name), float(t_closeness.each(sensitive, "variational").max())
 
 
-def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]:
-    released = done.recoding.released
-    quasi = [released.attributes[place] for place in chosen]
-    sensitive = [each.name for each in released.sensitive]
-    person, whom = done.prepared.plan.person, done.persons_released()
+def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelKey, float]]:
+    released = run.recoding.released
+    quasi = [released.attributes[place] for place in places]
+    sensitive = [column_name.name for column_name in released.sensitive]
+    person, persons = run.prepared.plan.person, run.persons_released()
     plan = Plan.from_content(
         {
             "version": VERSION,
@@ -193,35 +172,43 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
                 **({} if person is None else {person: {"role": "identifier", "pseudonym": True}}),
             },
             "person": person,
-            "algorithm": {"name": done.prepared.plan.algorithm.name},
+            "algorithm": {"name": run.prepared.plan.algorithm.name},
             "privacy": [
                 {"model": "k-anonymity", "k": 2},
-                *({"model": "entropy-l-diversity", "l": 1, "column": each} for each in sensitive),
                 *(
-                    {"model": "t-closeness", "t": 1, "distance": "variational", "column": each}
-                    for each in sensitive
+                    {"model": "entropy-l-diversity", "l": 1, "column": column_name}
+                    for column_name in sensitive
+                ),
+                *(
+                    {
+                        "model": "t-closeness",
+                        "t": 1,
+                        "distance": "variational",
+                        "column": column_name,
+                    }
+                    for column_name in sensitive
                 ),
             ],
         }
     )
-    rows = done.released(index=True)
-    if done.prepared.plan.suppressed == "keep":
+    rows = run.released(index=True)
+    if run.prepared.plan.suppressed == "keep":
         rows = rows.reset_index(drop=True)
         rows, _ = without_suppressed(rows)
-        whom = None if whom is None else whom.iloc[rows.index]
-    verdicts = check_release(rows, plan, None, whom)
+        persons = None if persons is None else persons.iloc[rows.index]
+    verdicts = check_release(rows, plan, None, persons)
     k = "k-anonymity" if person is None else "k-in-persons"
     names = {k: "k", "entropy-l-diversity": "l", "t-closeness": "t"}
-    require([one for one in verdicts if one.model not in (*names, "k-anonymity")])
-    for one in verdicts:
-        if one.model in names:
-            assert one.level is not None  # there are classes
-            column = one.column if names[one.model] in OF_COLUMNS else ""
-            yield (names[one.model], column), one.level
+    require([verdict for verdict in verdicts if verdict.model not in (*names, "k-anonymity")])
+    for verdict in verdicts:
+        if verdict.model in names:
+            assert verdict.level is not None  # there are classes
+            column = verdict.column if names[verdict.model] in OF_COLUMNS else ""
+            yield (names[verdict.model], column), verdict.level
 
 
-_FOR: Mapping[Release, str] = {
-    "public": "for a release that anybody may get",
+_AUDIENCES: Mapping[Release, str] = {
+    "public": "for a release that anyone may get",
     "research": "for a release to researchers under a contract",
     "internal": "for a release only inside the organisation",
 }
@@ -230,60 +217,48 @@ _FOR: Mapping[Release, str] = {
 # --- the verdict ----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Part:
-    """One thing that is asked of a release, and what it reached.
-
-    Attributes
-    ----------
-    threshold
-        What is asked, and who says so.
-    column
-        The sensitive column that it is about, or "".
-    reached
-        The level of the worst class.
-    of
-        What k counts.
-    """
+    """One threshold, and what a release reached."""
 
     threshold: Threshold
-    column: str
-    reached: float
-    of: Counted = "records"
+    column: str  # the sensitive column that it is about, or ""
+    reached: float  # the level of the worst class
+    of: Counted = "records"  # what k counts
 
     @property
     def unit(self) -> str:
-        """What the numbers count, or are of."""
         return self.of if self.threshold.card.name == "k" else self.threshold.card.unit
 
     @property
     def met(self) -> bool:
-        """Whether that is enough."""
         return self.threshold.met(self.reached)
 
     @property
     def sentence(self) -> str:
-        """What was reached and what is asked, for who knows no metric by name.
+        """What was reached and what is required, without names of measures.
 
-        >>> from kanon.release.context import thresholds
         >>> print(Part(thresholds(Context(release="public"))["k"], "", 5).sentence)
-        at least 5 records look alike (asked for: 11)
+        at least 5 records look alike (required: 11)
         """
         reached, wanted = self.shown
-        said = {
-            "k": f"at least {{reached}} {self.of} look alike (asked for: {{wanted}})",
+        template = {
+            "k": f"at least {{reached}} {self.of} look alike (required: {{wanted}})",
             "highest_risk": "the person who is easiest to find is found once in {reached} tries "
-            "(asked for: at most once in {wanted})",
-            "mean_risk": "persons are found once in {reached} tries on average (asked for: at most "
+            "(required: at most once in {wanted})",
+            "mean_risk": "persons are found once in {reached} tries on average (required: at most "
             "once in {wanted})",
-            "l": "in {column} values are as hard to guess as {reached} equally frequent "
-            f"{'one' if reached == '1' else 'ones'}, 1 being certainty (asked for: {{wanted}})",
-            "t": "in {column} those who look alike differ from the whole table by up to {reached} "
-            "(asked for: at most {wanted})",
+            "l": "in at least one class everyone has the same {column} (required: as hard to guess "
+            "as one of {wanted} equally frequent values)"
+            if reached == "1"
+            else "in every class {column} is at least as hard to guess as one of {reached} equally "
+            "frequent values (required: {wanted})",
+            "t": "the mix of {column} in a class differs from the whole table's by up to {reached} "
+            "(required: at most {wanted})",
         }[self.threshold.card.name]
-        return said.format(reached=reached, wanted=wanted, column=quoted(self.column))
+        return template.format(reached=reached, wanted=wanted, column=quoted(self.column))
 
     @property
     def shown(self) -> tuple[str, str]:
-        """What was reached, never rounded to the better side, and what is asked."""
+        """What was reached, never rounded to the better side, and what is required."""
         assert self.threshold.wanted is not None
         wanted = f"{self.threshold.wanted:.12g}"
         up = self.threshold.card.direction == "lower"
@@ -292,55 +267,48 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is asked of a release in a context, and what it reached.
-
-    Attributes
-    ----------
-    context
-        What the release is for.
-    reached
-        What it reached.
-    parts
-        What is asked, one by one; what is not asked is left out.
-    """
+    """The thresholds of a context, and what a release reached."""
 
     context: Context
     reached: ReachedNumbers
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # one per threshold that the context sets
 
     @property
     def holds(self) -> bool:
-        """Whether everything that is asked is met; so too where nothing is asked, or released."""
+        """Whether all thresholds are met; so too where there is none, or nothing is released."""
         return all(part.met for part in self.parts)
 
     @property
     def sentence(self) -> str:
-        """The verdict: what was checked, what is met and what is not, what was not considered."""
+        """The verdict: what was checked, met, not met, and not considered."""
         first, *last = self.apart
-        said = {
+        sentences_of_heading = {
             heading: [part.sentence for part in self.parts if part.met is met]
             for heading, met in (("Not met", False), ("Met", True))
         }
-        listed = [f"{heading}: {'; '.join(parts)}." for heading, parts in said.items() if parts]
+        listed = [
+            f"{heading}: {'; '.join(parts)}."
+            for heading, parts in sentences_of_heading.items()
+            if parts
+        ]
         return " ".join([first, *listed, *last])
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """The same without what was asked and reached, where that is listed: how it was checked
-        and how much is met, what was not asked, what was not considered."""
+        """The sentences of the verdict around the list of thresholds."""
         if not self.reached.levels:
             return ("Nothing is released: every record is suppressed, so nothing was checked.",)
         if not self.parts:
-            return ("Nothing is asked for that can be counted here, so nothing was checked.",)
+            return ("No threshold is set that can be counted here, so nothing was checked.",)
         records = counted(self.reached.records, "released record")
-        met, asked = sum(part.met for part in self.parts), len(self.parts)
+        met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
         first = (
-            f"Checked on {records}, {_FOR[self.context.release]}, against somebody who looks for a "
-            f"person and {self._knows}: {met} of {counted(asked, 'threshold')} "
+            f"Checked on {records}, {_AUDIENCES[self.context.release]}, against someone who looks "
+            f"for a person and {self._knows}: {met} of {counted(n_thresholds, 'threshold')} "
             f"{'is' if met == 1 else 'are'} met."
         )
-        unasked = [f"Nothing was asked of {self._unasked}."] if self._unasked else []
-        return (first, *unasked, f"Not considered: {self._not_considered}.")
+        unasked = [f"Nothing was required of {self._unprotected}."] if self._unprotected else []
+        return (first, *unasked, f"Not considered: {self._caveats}.")
 
     @property
     def _knows(self) -> str:
@@ -353,33 +321,32 @@ class Decision:
         return f"knows {columns}, but not whether they are in the table"
 
     @property
-    def _unasked(self) -> str:
+    def _unprotected(self) -> str:
         if any(part.column for part in self.parts):
             return ""
         if not self.reached.sensitive:
-            return "sensitive values, as no column is called sensitive"
+            return "sensitive values, because no column has the role sensitive"
         required = self.reached.required_of
-        unasked = [quoted(name) for name in self.reached.sensitive if name not in required]
-        if not unasked:
+        columns = [quoted(name) for name in self.reached.sensitive if name not in required]
+        if not columns:
             return ""
-        return f"{joined(unasked)}, so all who look alike may share one value there"
+        return f"{joined(columns)}, so everyone in a class may share one value there"
 
     @property
-    def _not_considered(self) -> str:
-        said = NOT_CONSIDERED + (TABLE_ORDER if self.reached.order == "table" else "")
+    def _caveats(self) -> str:
+        text = NOT_CONSIDERED + (TABLE_ORDER if self.reached.order == "table" else "")
         if self.reached.known < self.reached.n_quasi_identifiers:
             known = counted(self.reached.known, "quasi-identifier")
-            said = f"that somebody knows more than {known}, {said}"
+            text = f"that someone knows more than {known}, {text}"
         if self.context.attacker == "journalist" and not self.reached.population:
-            said += (
-                "; nor was a population, so everybody counts as known to be in the table, which "
+            text += (
+                ". No population was given, so everyone counts as known to be in the table; that "
                 "never makes the risk look smaller"
             )
-        return said
+        return text
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The same as an object of JSON."""
         return {
             "context": self.context.content,
             "records": self.reached.records,
@@ -404,30 +371,23 @@ class Decision:
 
 
 def decide(context: Context, reached: ReachedNumbers) -> Decision:
-    """What is asked in a context, beside what a release reached. Nothing is measured here.
+    """Compare what a release reached with the thresholds of a context; see this module's example.
 
-    Parameters
-    ----------
-    reached
-        What it reached, measured for as many known quasi-identifiers as the context says.
-
-    Examples
-    --------
-    See :mod:`kanon.release.decision`.
+    ``reached`` has to be measured for as many known quasi-identifiers as the context says.
     """
-    asked = thresholds(context)
+    required = thresholds(context)
     parts = [
-        Part(asked[name], column, level, reached.of)
+        Part(required[name], column, level, reached.of)
         for (name, column), level in reached.levels.items()
-        if asked[name].wanted is not None
+        if required[name].wanted is not None
     ]
-    order = list(asked)
+    order = list(required)
     parts.sort(key=lambda part: order.index(part.threshold.card.name))
     return Decision(context, reached, tuple(parts))
 
 
 def decision_table(decision: Decision) -> pd.DataFrame:
-    """A row per thing that is asked: what, of which column, how much, reached, met, who says so."""
+    """A row per threshold."""
     return pd.DataFrame(
         [
             (

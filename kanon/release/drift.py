@@ -1,10 +1,9 @@
-"""Next month's table under last month's plan: what is new in it, before anything is run.
+"""Find what is new in the next table for a plan, before anything is run.
 
-A plan names columns, hierarchies and models, and another delivery of the table may not fit them
-any more: a column is gone, a value has no place in its hierarchy, an age is no number, the counts
-have shifted. :func:`check_next` finds all of it at once, where a run stops at the first.
-:func:`same_levels` makes the plan that recodes the next table as the last one was recoded, so that
-both can be compared.
+The next delivery of a table may lack a column, have a value outside its hierarchy, or have other
+counts. :func:`check_next` finds everything at once, where a run stops at the first problem.
+:func:`same_levels` makes the plan that recodes the next table like the last one, so that both can
+be compared.
 
 >>> from kanon.plan import Plan
 >>> plan = Plan.from_content({
@@ -71,38 +70,38 @@ def found_next(
 ) -> tuple[tuple[Finding, ...], PreparedRun | None]:
     check_columns(table.columns, [])
     require_records(table.n_records)
-    found = [*_columns(plan, table)]
+    findings = [*_find_column_changes(plan, table)]
     quasi = [column for column in plan.roles.quasi_identifiers if column in table.columns]
     incomplete = table.incomplete(quasi) if quasi else 0
-    drops, kept = plan.read.missing == "drop-records", table
+    drops, records = plan.read.missing == "drop-records", table
     if incomplete and (plan.read.missing is None or (drops and incomplete == table.n_records)):
-        found.append(_missing(incomplete, table))
+        findings.append(_describe_missing_cells(incomplete, table))
     elif incomplete and drops:
-        kept = table.complete(quasi)
+        records = table.complete(quasi)
     earlier = None if before is None else as_table(before)
     coarse = [column for column in plan.coarsened if column in table.columns]
     for column in (*quasi, *coarse):
-        found += _hierarchy(column, plan, kept, folder)
+        findings += _find_hierarchy_gaps(column, plan, records, folder)
     for column in plan.roles.columns(Role.SENSITIVE):
         if column in coarse:  # what is new of it is in a group of its hierarchy, or said above
             continue
         if earlier is not None and column in table.columns and column in earlier.columns:
-            found += _sensitive(column, kept, earlier)
-    if any(each.stops for each in found):
-        return tuple(found), None
-    shifted, prepared = _models(plan, table, folder)
-    return (*found, *shifted), prepared
+            findings += _find_new_categories(column, records, earlier)
+    if any(finding.stops for finding in findings):
+        return tuple(findings), None
+    unmet, prepared = _find_unmet_models(plan, table, folder)
+    return (*findings, *unmet), prepared
 
 
-def same_levels(done: Run) -> Plan | None:
-    """The plan that raises every later table to the levels of a release."""
-    node, plan = done.recoding.trace.node, done.prepared.plan
+def same_levels(run: Run) -> Plan | None:
+    """The plan that raises every later table to the levels of a release; None without levels."""
+    node, plan = run.recoding.trace.node, run.prepared.plan
     if node is None:
         return None
     limit = plan.suppression_limit
     if limit is None:
-        limit = RecordsPlan(records=done.recoding.suppressed_records)
-    levels = dict(zip(done.prepared.classes.attributes, node, strict=True))
+        limit = RecordsPlan(records=run.recoding.suppressed_records)
+    levels = dict(zip(run.prepared.classes.attributes, node, strict=True))
     chosen = AlgorithmPlan(name=_LEVELS, metric=plan.algorithm.metric, node=levels)
     return plan.model_copy(update={"algorithm": chosen, "suppression_limit": limit})
 
@@ -110,7 +109,7 @@ def same_levels(done: Run) -> Plan | None:
 def check_levels(
     plan: Plan, table: Table | pd.DataFrame, before: Table | pd.DataFrame, folder: Path = Path()
 ) -> tuple[Finding, ...]:
-    """Whether the levels that a plan finds for an earlier table still meet its models."""
+    """Check whether the levels that a plan finds for an earlier table still meet its models."""
     module = algorithm_named(plan.algorithm.name)
     if module.CARD.family != _LEVELS or plan.algorithm.name == _LEVELS:
         return ()
@@ -121,14 +120,14 @@ def check_levels(
     return tuple(
         Finding(
             "models", "", False,
-            "The counts have shifted: at the levels that the table before was raised to, the "
-            f"models are not met. {shifted.sentence}",
+            "The counts have shifted: at the levels of the earlier table, the models are not met. "
+            f"{finding.sentence}",
         )
-        for shifted in _models(fixed, as_table(table), folder)[0]
+        for finding in _find_unmet_models(fixed, as_table(table), folder)[0]
     )  # fmt: skip
 
 
-def _columns(plan: Plan, table: Table) -> Iterator[Finding]:
+def _find_column_changes(plan: Plan, table: Table) -> Iterator[Finding]:
     for column, part in plan.columns.items():
         if column not in table.columns:
             yield Finding(
@@ -144,17 +143,17 @@ def _columns(plan: Plan, table: Table) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _missing(incomplete: int, table: Table) -> Finding:
+def _describe_missing_cells(incomplete: int, table: Table) -> Finding:
     lack = "record lacks" if incomplete == 1 else "records lack"
     return Finding(
         "missing-cells", "", True,
         f"{thin(incomplete)} {lack} a quasi-identifier, "
         f"{percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan to "
-        "'as-value', or to 'drop-records' if some are complete.",
+        "'as-value', or to 'drop-records' if some records are complete.",
     )  # fmt: skip
 
 
-def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
+def _find_hierarchy_gaps(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
     chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
     kind = plan.read.column_kinds.get(column)
     if chosen is None:
@@ -167,36 +166,42 @@ def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[
     try:
         tree = build_hierarchy(column, chosen, list(counts), folder, kind)
     except HierarchyError as error:
-        sort = _built_from(chosen)
-        strange = _not_of(sort, counts)
-        if strange:
-            yield Finding("another-type", column, True, _another_type(column, sort, strange, table))
+        sort = _get_expected_sort(chosen)
+        strangers = _find_other_sorts(sort, counts)
+        if strangers:
+            yield Finding(
+                "another-type", column, True, _describe_other_type(column, sort, strangers, table)
+            )
         else:
             yield Finding("unfit", column, True, str(error))
         return
     lacking = lacking_values(counts, tree)
     if not lacking:
         return
-    sort = _sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
-    strange = _not_of(sort, lacking)
-    if sum(strange.values()) > table.n_records / 2:
-        yield Finding("another-type", column, True, _another_type(column, sort, strange, table))
+    sort = _find_sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
+    strangers = _find_other_sorts(sort, lacking)
+    if sum(strangers.values()) > table.n_records / 2:
+        yield Finding(
+            "another-type", column, True, _describe_other_type(column, sort, strangers, table)
+        )
         return
     records = sum(lacking.values())
     yield Finding(
         "new-values", column, True,
         f"{quoted(column)} has {counted(len(lacking), 'value')} that its hierarchy lacks, in "
         f"{counted(records, 'record')}, {percent(100 * records / table.n_records)} of all: add "
-        "what is missing on the page Hierarchies, or to its file.",
+        "them on the page Hierarchies, or to its file.",
     )  # fmt: skip
 
 
-def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
-    """Values of a sensitive column that it did not have; of numbers, those that are none."""
+def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[Finding]:
+    """Find new values of a sensitive column, or, among numbers, those that are not numbers."""
     now, then = table.counted(column).counts, before.counted(column).counts
-    sort = _sort(list(then))
-    if sort != "values" and (strange := _not_of(sort, now)):
-        yield Finding("another-type", column, False, _another_type(column, sort, strange, table))
+    sort = _find_sort(list(then))
+    if sort != "values" and (strange := _find_other_sorts(sort, now)):
+        yield Finding(
+            "another-type", column, False, _describe_other_type(column, sort, strange, table)
+        )
     new = {value: records for value, records in now.items() if value not in then}
     if sort == "values" and new:
         records = sum(new.values())
@@ -210,7 +215,7 @@ def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _models(
+def _find_unmet_models(
     plan: Plan, table: Table, folder: Path
 ) -> tuple[tuple[Finding, ...], PreparedRun | None]:
     prepared = None
@@ -228,26 +233,25 @@ def _models(
 _Sort = Literal["numbers", "dates", "values"]
 
 
-def _sort(texts: Sequence[str]) -> _Sort:
-    """Whether all of some texts are numbers, or dates; "values" if neither."""
+def _find_sort(texts: Sequence[str]) -> _Sort:
     if numbers(list(texts)) is not None:
         return "numbers"
     return "dates" if are_dates(texts) else "values"
 
 
-def _built_from(chosen: HierarchyPlan) -> _Sort:
-    if isinstance(chosen, IntervalsPlan):
+def _get_expected_sort(hierarchy: HierarchyPlan) -> _Sort:
+    if isinstance(hierarchy, IntervalsPlan):
         return "numbers"
-    return "dates" if isinstance(chosen, DatesPlan | AgesPlan) else "values"
+    return "dates" if isinstance(hierarchy, DatesPlan | AgesPlan) else "values"
 
 
-def _not_of(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
+def _find_other_sorts(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
     if sort == "values":
         return {}
-    return {value: records for value, records in counts.items() if _sort([value]) != sort}
+    return {value: records for value, records in counts.items() if _find_sort([value]) != sort}
 
 
-def _another_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:
+def _describe_other_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:
     records = sum(strange.values())
     return (
         f"{quoted(column)} is of another type: the plan takes it for {sort}, and "

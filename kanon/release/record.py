@@ -1,8 +1,8 @@
-"""The record of releases that an operator may ask for: a line for each one that leaves.
+"""The record of releases that an operator may ask for: a line for each release.
 
-It is kept where the environment variable ``KANON_RECORD`` names a folder, and nowhere else. A line
-holds no cell and no name of a column. It is written before the release is handed out: what cannot
-be recorded is not released, so no release is missing from the record.
+It is kept only in the folder that the environment variable ``KANON_RECORD`` names. A line holds no
+cell and no column name. It is written before the release is handed out: a release that cannot be
+recorded is not made, so none is missing from the record.
 """
 
 import hashlib
@@ -26,13 +26,12 @@ except ImportError:  # no such locks on Windows: there a line is one call to wri
 
 VARIABLE = "KANON_RECORD"  # the environment variable that names the folder
 
-LOCAL = "local"  # who asks for a release where nobody logs in
-
-FILE = "releases.jsonl"  # the file in it: a line of JSON for each release
+LOCAL = "local"  # the user where nobody logs in
+FILE = "releases.jsonl"  # the file in the folder: a line of JSON for each release
 
 
 def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file of the record; None where none is asked for.
+    """The file of the record; None without a record.
 
     >>> record_file({"KANON_RECORD": "/srv/record"}).name, record_file({})
     ('releases.jsonl', None)
@@ -43,7 +42,7 @@ def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 def account() -> str:
     """The account that this process runs under; ``local`` where the system does not tell."""
-    try:  # not by LOGNAME, which anybody may set
+    try:  # not by LOGNAME, which anyone may set
         import pwd  # not on Windows
 
         return pwd.getpwuid(os.getuid()).pw_name
@@ -63,20 +62,22 @@ class Recorder:
     def __call__(self, release: str | None, verdicts: Sequence[Verdict]) -> None:
         models = [
             {
-                "model": each.model,
-                "asked": each.asked,
-                "found": each.level if each.level is None or math.isfinite(each.level) else None,
-                "holds": each.holds,
+                "model": verdict.model,
+                "asked": verdict.asked,
+                "found": verdict.level
+                if verdict.level is None or math.isfinite(verdict.level)
+                else None,
+                "holds": verdict.holds,
             }
-            for each in verdicts
+            for verdict in verdicts
         ]
         when = datetime.now(UTC).isoformat(timespec="seconds")
         line = {"when": when, **vars(self), "release": release, "models": models}
-        _append((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+        _add_line((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
 def record_problem() -> str | None:
-    """Why nothing can be recorded, in a sentence; None if it can be, or nobody asks for it."""
+    """Why nothing can be recorded; None if it can be, or if there is no record."""
     try:
         check_record()
     except SettingsError as error:
@@ -85,10 +86,10 @@ def record_problem() -> str | None:
 
 
 def check_record() -> None:
-    _append(b"")
+    _add_line(b"")
 
 
-def _append(line: bytes) -> None:
+def _add_line(line: bytes) -> None:
     path = record_file()
     if path is None:
         return
@@ -96,7 +97,7 @@ def _append(line: bytes) -> None:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             if line:
-                _write(file, line)
+                _write_line(file, line)
         finally:
             os.close(file)
     except (OSError, ValueError) as error:
@@ -107,8 +108,8 @@ def _append(line: bytes) -> None:
         ) from None
 
 
-def _write(file: int, line: bytes) -> None:
-    """A whole line or none, whoever else writes."""
+def _write_line(file: int, line: bytes) -> None:
+    """Write a whole line or nothing, even if others write too."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)  # ends with the file
     before = os.fstat(file).st_size
@@ -144,7 +145,7 @@ def describe_earlier_releases(table: str | None) -> str | None:
     return (
         f"This table was released {counted(len(lines), 'time')} before, last on "
         f"{lines[-1]['when'][:10]} with k = {lines[-1]['k']}. Run 'kanon combine' with the plans "
-        "of all its releases: it says what they tell together."
+        "of all its releases to see what they reveal together."
     )
 
 
@@ -154,9 +155,10 @@ def fingerprint_of_path(path: Path) -> str:
         if not path.is_dir():
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        files = sorted(each for each in path.rglob("*") if each.is_file())
+        files = sorted(member for member in path.rglob("*") if member.is_file())
         lines = (
-            f"{fingerprint_of_path(each)}  {each.relative_to(path).as_posix()}\n" for each in files
+            f"{fingerprint_of_path(member)}  {member.relative_to(path).as_posix()}\n"
+            for member in files
         )
         return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
     except OSError as error:

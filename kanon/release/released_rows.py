@@ -1,4 +1,4 @@
-"""What the rows of a release reach of each thing that its plan asks for."""
+"""What the rows of a release reach for each requirement of its plan."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """What was asked for and what was found.
+        """The requirement and the level of the worst class.
 
         >>> print(Verdict("t-closeness", "ill", "t = 0.3", 0.25, True).sentence)
         t-closeness (t = 0.3) for 'ill': 0.25 in the worst class
@@ -109,8 +109,8 @@ class ReleasedRows:
 
     @property
     def kept(self) -> str:
-        shown = f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
-        return f"FROM release{shown}"
+        condition = f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
+        return f"FROM release{condition}"
 
     def check_columns(self) -> Verdict | None:
         roles = self.plan.roles
@@ -134,30 +134,32 @@ class ReleasedRows:
         for column in self.names:
             if column == "suppressed" or column in self.pseudonyms:
                 continue
-            asked = f"SELECT DISTINCT {self.text(column)} {marked} LIMIT 2"
-            found = self.connection.sql(asked).fetchall()
+            query = f"SELECT DISTINCT {self.text(column)} {marked} LIMIT 2"
+            values = self.connection.sql(query).fetchall()
             allowed = [("",)]
             if column in self.plan.roles.quasi_identifiers:
-                allowed = [(self.roots[column],)] if self.roots else found[:1]
-            if not {*found} <= {*allowed}:
+                allowed = [(self.roots[column],)] if self.roots else values[:1]
+            if not {*values} <= {*allowed}:
                 return Verdict("suppressed", column, "blank, or the root", None, False)
         return None
 
     def check_coarsened(self) -> Verdict | None:
         for column, labels in (self.coarse or {}).items():
-            found = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
-            known = {"", *map(value_of, labels), *(f"'{label}" for label in labels)}
-            if not {value_of(cell) for (cell,) in found.fetchall()} <= known:
+            allowed = {"", *map(value_of, labels), *(f"'{label}" for label in labels)}
+            if not {value_of(cell) for (cell,) in cells.fetchall()} <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
         return None
 
     def check_model(self, part: ModelPlan) -> Verdict:
-        asked = {name: getattr(part, name) for name in type(part).model_fields if name != "model"}
+        parameters = {
+            name: getattr(part, name) for name in type(part).model_fields if name != "model"
+        }
         column = ""
-        if "column" in asked:
-            column = asked.pop("column") or self.plan.roles.columns(Role.SENSITIVE)[0]
+        if "column" in parameters:
+            column = parameters.pop("column") or self.plan.roles.columns(Role.SENSITIVE)[0]
             groups = self.count_values(column, MODELS[part.model].folds)
         else:
             groups = self.connection.sql(
@@ -168,9 +170,11 @@ class ReleasedRows:
         if len(groups["n"]):
             _, classes = np.unique(groups["class"], return_inverse=True)
             mix = ClassMix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
-            level, holds = parts_of(kanon.privacy)[part.model].check_rows(mix, **asked)
-        said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
-        return Verdict(part.model, column, said, level, bool(holds))
+            level, holds = parts_of(kanon.privacy)[part.model].check_rows(mix, **parameters)
+        limits = ", ".join(
+            SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items()
+        )
+        return Verdict(part.model, column, limits, level, bool(holds))
 
     def count_values(self, column: str, folds: bool) -> dict[str, np.ndarray]:
         """How many records of each class have each value of a column, the values numbered."""
@@ -186,7 +190,7 @@ class ReleasedRows:
             kinds = self.plan.read.kinds or {}
             # The groups of a coarsened column are called in a way of their own.
             kind = "" if column in self.plan.coarsened else kinds.get(column, "")
-            numbers = pa.array(_numbered(written, kind))
+            numbers = pa.array(_number_values(written, kind))
         self.connection.register("known", texts.append_column("number", numbers))
         # A number of 64 bits for a class: two of ten million classes share one in 1e-5 cases.
         return self.connection.sql(
@@ -201,25 +205,25 @@ class ReleasedRows:
             return
         if "person" not in self.kinds and person not in self.names:
             raise ReleaseError(
-                "The release does not say which records are of one person, so k cannot be counted "
-                "in persons; give them beside it."
+                "The release does not show which records belong to one person, so k cannot be "
+                "counted in persons; pass the persons too."
             )
-        who = "person" if "person" in self.kinds else self.text(person)
-        persons = f"SELECT count(DISTINCT {who}) AS n {self.kept} GROUP BY {self.classes()}"
+        person_cell = "person" if "person" in self.kinds else self.text(person)
+        persons = f"SELECT count(DISTINCT {person_cell}) AS n {self.kept} GROUP BY {self.classes()}"
         (least,) = self.connection.sql(f"SELECT min(n) FROM ({persons})").fetchall()[0]
         enough = least is None or least >= self.plan.k
         yield Verdict("k-in-persons", person, f"k = {self.plan.k}", least, enough)
 
 
 def number_persons(persons: pd.Series) -> np.ndarray:
-    """Whom each record is about as a number; -1 for nobody, who counts as one person."""
+    """The person of each record as a number; records without a person share -1."""
     codes, known = pd.factorize(make_cells_texts(persons))
-    texts = [_text(cell) for cell in known]
-    return np.append(_numbered(texts), -1)[codes]
+    texts = [_format_cell(cell) for cell in known]
+    return np.append(_number_values(texts), -1)[codes]
 
 
 def make_cells_texts(column: pd.Series) -> pd.Series:
-    """A column of a table in memory, as texts where Arrow would make one value of several.
+    """Make a column texts where Arrow would make one value of several.
 
     >>> from decimal import Decimal
     >>> make_cells_texts(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
@@ -228,11 +232,14 @@ def make_cells_texts(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.StringDtype) or getattr(column.dtype, "kind", "O") in "iufbM":
         return column
     missing = column.isna()
-    texts = [None if gone else _text(cell) for cell, gone in zip(column, missing, strict=True)]
+    texts = [
+        None if is_missing else _format_cell(cell)
+        for cell, is_missing in zip(column, missing, strict=True)
+    ]
     return pd.Series(texts, column.index, dtype=object)
 
 
-def _text(cell: object) -> str:
+def _format_cell(cell: object) -> str:
     """A cell as text: 39 and 39.0 are one number, a day and its midnight one day."""
     if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
         return str(int(cell))
@@ -241,8 +248,8 @@ def _text(cell: object) -> str:
     return str(cell)
 
 
-def _numbered(texts: Sequence[str | None], kind: str = "") -> np.ndarray:
-    """Different values as numbers from 0, by their size if they have one; the missing one last."""
+def _number_values(texts: Sequence[str | None], kind: str = "") -> np.ndarray:
+    """Number the different values from 0, by size if they have one; the missing one last."""
     values = [value_of(text or "") for text in texts]
     number = {value: place for place, value in enumerate(in_order(set(values), kind))}
     return np.array([number[value] for value in values], np.int64)

@@ -1,4 +1,4 @@
-"""What a remark is, and the kinds of them."""
+"""The kinds of remarks, each with advice."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,25 +30,25 @@ class RemarkKind(NamedTuple):
 KINDS: Mapping[Kind, RemarkKind] = {
     "suppressed-before": RemarkKind(
         "Records that were suppressed before",
-        "Remove them from the table: they hide nobody, and k counts them here.",
+        "Remove them from the table: k counts them, but they hide nobody.",
     ),
     "several-records": RemarkKind(
         "Several records per person",
-        "If each value of such a column stands for one person, name it as the column that says "
-        "which records are of one person: then k counts persons.",
+        "If each value of such a column stands for one person, choose it as the column that "
+        "identifies the person: then k counts persons.",
     ),
     "linked": RemarkKind(
         "Pseudonyms that link records",
-        "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
+        "k considers one class at a time: drop the pseudonym, or keep one record per person.",
     ),
     "homogeneous": RemarkKind(
         "Classes of one sensitive value",
-        "k-anonymity does not prevent that; require l-diversity of the column too.",
+        "k-anonymity does not prevent this: require l-diversity of the column too.",
     ),
     "several-spellings": RemarkKind(
         "Values written in several ways",
-        "Clean such a column before, so that each value is written in one way, or coarsen it to a "
-        "level that joins its spellings, which Hierarchies proposes.",
+        "Clean such a column first, so that each value is written in one way, or coarsen it to a "
+        "level that joins its spellings: the page Hierarchies proposes one.",
     ),
     "passes-through": RemarkKind(
         "Columns that pass through",
@@ -57,8 +57,8 @@ KINDS: Mapping[Kind, RemarkKind] = {
     ),
     "almost-unique": RemarkKind(
         "Almost unique quasi-identifiers",
-        "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
-        "begins coarser, such as with years in place of days.",
+        "Make such a column an identifier, which removes it from the release, or give it a "
+        "hierarchy that starts coarser, such as with years instead of days.",
     ),
     "known-outside": RemarkKind(
         "Sensitive columns that others may know",
@@ -67,8 +67,8 @@ KINDS: Mapping[Kind, RemarkKind] = {
     ),
     "coarsened": RemarkKind(
         "Coarsened sensitive columns",
-        "What the models guarantee of such a column is about its groups: whoever learns the group "
-        "of a person knows that the value is one of those.",
+        "The models protect only the groups of such a column: anyone who learns a person's group "
+        "knows that the value is one of that group.",
     ),
     "extremes": RemarkKind(
         "Ranges that show extremes of the table",
@@ -76,28 +76,29 @@ KINDS: Mapping[Kind, RemarkKind] = {
         "in “65 or more”.",
     ),
     "means-beside": RemarkKind(
-        "Ranges beside means", "Set `ranges` to `centroid`: the mean alone tells no value."
+        "Ranges beside means", "Set `ranges` to `centroid`: the mean alone reveals no value."
     ),
     "table-order": RemarkKind(
         "Rows in the table's order",
-        "Let the rows leave sorted by what they show, unless somebody has to line them up.",
+        "Release the rows sorted by what they show, unless someone has to line them up with the "
+        "table.",
     ),
     "restores-order": RemarkKind(
         "Columns that restore the table's order",
-        "Sorting the released rows does not help then: drop such a column (make it an identifier), "
+        "Sorting the released rows does not help here: drop such a column (make it an identifier), "
         "or generalise it (make it a quasi-identifier).",
     ),
     "minimality": RemarkKind(
-        "Classes that tell by not being split",
-        "Require a larger k: where a class is too small to be split, nothing follows from it.",
+        "Classes that reveal something by not being split",
+        "Require a larger k: nothing follows from a class that is too small to be split.",
     ),
 }
-"""The kinds of remark, in the order in which they are given."""
+"""The kinds of remarks, in their order."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Something about a column that no privacy model of the plan looks at."""
+    """Something about a column that no privacy model of the plan covers."""
 
     kind: Kind  # one of :data:`KINDS`
     column: str
@@ -106,11 +107,11 @@ class Remark:
 
 
 def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
-    """The remarks of each kind that there are, so that what to do is said once."""
-    found: dict[Kind, list[Remark]] = {}
+    """The remarks by their kinds, so that the advice is given once."""
+    remarks_of_kind: dict[Kind, list[Remark]] = {}
     for remark in remarks:
-        found.setdefault(remark.kind, []).append(remark)
-    return found
+        remarks_of_kind.setdefault(remark.kind, []).append(remark)
+    return remarks_of_kind
 
 
 def sentences(remarks: Iterable[Remark]) -> list[str]:

@@ -42,10 +42,10 @@ from kanon.run import PreparedRun, Run, measured_metrics
 from kanon.sensitive import Sensitive
 
 ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
-"""The algorithms that a report considers beside the plan's: of each family one that is quick."""
+"""The algorithms that a report considers besides the plan's: a quick one of each family."""
 
 _MOST_CLASSES, _MOST_CLUSTERED, _MOST_NODES = 50_000, 2_000, 100_000
-"""Up to so many classes of the table (for clustering), and nodes of the lattice, others are run."""
+"""The most classes (for clustering) and nodes of the lattice for which other releases are made."""
 
 
 @dataclass(frozen=True)
@@ -75,49 +75,56 @@ class Alternatives:
 
     @property
     def better(self) -> str:
-        """Which of them loses least, if any loses less than the release, as far as is shown."""
-        named = [(f"Guided by {one.title}, the same algorithm", one) for one in self.metrics]
-        named += [(one.title, one) for one in self.algorithms]
-        lost = [(one.alteration, title) for title, one in named if one.alteration is not None]
-        own = next(one.alteration for one in self.algorithms if one.chosen)
-        least, title = min(lost, key=lambda each: each[0])
+        """The one that loses least, if it loses less than the release in the digits shown."""
+        losses = [
+            *(
+                (row.alteration, f"The same algorithm guided by {row.title}")
+                for row in self.metrics
+            ),
+            *((row.alteration, row.title) for row in self.algorithms),
+        ]
+        losses = [(alteration, title) for alteration, title in losses if alteration is not None]
+        own = next(row.alteration for row in self.algorithms if row.chosen)
+        least, title = min(losses, key=lambda pair: pair[0])
         if own is None or least >= own or percent(least) == percent(own):
             return ""
         return (
-            f"{title} loses {percent(least)}, this release {percent(own)}, as "
-            f"{self.counted_by} counts; both meet the models of the plan."
+            f"{title} loses {percent(least)} and this release {percent(own)} ({self.counted_by}); "
+            "both meet the plan's models."
         )
 
 
-def alternatives(done: Run, progress: Progress) -> Alternatives:
+def alternatives(run: Run, progress: Progress) -> Alternatives:
     """Make other releases of the same table for the same models, and measure them alike.
 
-    Everything follows from the plan and the table. What would take long is not run, which goes by
-    the size of the table and not by a clock: two reports of one release consider the same.
+    What would take long, by the table's size and not a clock, is left out: two reports of a release
+    consider the same.
     """
-    plan = done.prepared.plan
+    plan = run.prepared.plan
     chosen = plan.algorithm
     metrics_note = ""
     metrics = list(dict.fromkeys([*PUBLISHED, chosen.metric]))
     if not uses(chosen.name, "metric"):
-        metrics_note = f"{short_title(chosen.name)} goes by no metric, so none would change it."
-    elif said := too_long(done.prepared):
-        metrics_note = f"Not run: {said}."
+        metrics_note = (
+            f"{short_title(chosen.name)} uses no metric, so another one would change nothing."
+        )
+    elif reason := too_long(run.prepared):
+        metrics_note = f"Not run: {reason}."
     if metrics_note:
         metrics = []
     titles = [metric_named(name, plan.composed_metrics).card.title for name in metrics]
-    works: list[Callable[[Progress], Alternative]] = [
-        _own(done, title)
+    tasks: list[Callable[[Progress], Alternative]] = [
+        _measure_own_release(run, title)
         if name == chosen.metric
-        else partial(_tried, done, title, done.prepared.guided_by(metric=name))
+        else partial(_try_alternative, run, title, run.prepared.guided_by(metric=name))
         for name, title in zip(metrics, titles, strict=True)
     ]
     others = [name for name in ALGORITHMS if name != chosen.name]
-    works.append(_own(done, short_title(chosen.name)))
-    works += [partial(_by_algorithm, done, name) for name in others]
-    found = side_by_side(works, progress, "alternative")
+    tasks.append(_measure_own_release(run, short_title(chosen.name)))
+    tasks += [partial(_try_algorithm, run, name) for name in others]
+    results = side_by_side(tasks, progress, "alternative")
     return Alternatives(
-        tuple(found[: len(metrics)]), metrics_note, tuple(found[len(metrics) :]),
+        tuple(results[: len(metrics)]), metrics_note, tuple(results[len(metrics) :]),
         plan.metric.card.title,
     )  # fmt: skip
 
@@ -129,49 +136,52 @@ def too_long(prepared: PreparedRun) -> str:
     most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES
     if classes > most:
         return (
-            f"the table has {counted(classes, 'class', 'classes')}, and beside a report up to "
-            f"{thin(most)} are tried"
+            f"the table has {counted(classes, 'class', 'classes')}; a report makes other releases "
+            f"for at most {thin(most)}"
         )
     if module.CARD.family == "levels" and nodes > _MOST_NODES:
         return (
-            f"the lattice has {counted(nodes, 'node')}, and beside a report up to "
-            f"{thin(_MOST_NODES)} are searched"
+            f"the lattice has {counted(nodes, 'node')}; a report makes other releases for at most "
+            f"{thin(_MOST_NODES)}"
         )
     return ""
 
 
-def _own(done: Run, title: str) -> Callable[[Progress], Alternative]:
-    return lambda progress: replace(_figures(done, title, done.recoding), chosen=True)
+def _measure_own_release(run: Run, title: str) -> Callable[[Progress], Alternative]:
+    return lambda progress: replace(_measure_alternative(run, title, run.recoding), chosen=True)
 
 
-def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
-    plan = done.prepared.plan
-    bare = [
-        column for column in plan.roles.quasi_identifiers if plan.columns[column].hierarchy is None
-    ]
-    if bare and needs_hierarchies(name):
-        said = f"It needs a hierarchy for every quasi-identifier, and {listing(bare)} has none."
-        return Alternative(short_title(name), refused=said)
-    same = plan.algorithm.model_dump(include={"metric", "attribute_weights", "seed"})
-    other = AlgorithmPlan(name=name, **same)
-    prepared = replace(done.prepared, plan=plan.model_copy(update={"algorithm": other}))
-    return _tried(done, short_title(name), prepared, progress)
+def _try_algorithm(run: Run, name: str, progress: Progress) -> Alternative:
+    plan = run.prepared.plan
+    columns = plan.roles.quasi_identifiers
+    lacking = [column for column in columns if plan.columns[column].hierarchy is None]
+    if lacking and needs_hierarchies(name):
+        reason = (
+            f"It needs a hierarchy for every quasi-identifier, and {listing(lacking)} has none."
+        )
+        return Alternative(short_title(name), refused=reason)
+    shared = plan.algorithm.model_dump(include={"metric", "attribute_weights", "seed"})
+    other = AlgorithmPlan(name=name, **shared)
+    prepared = replace(run.prepared, plan=plan.model_copy(update={"algorithm": other}))
+    return _try_alternative(run, short_title(name), prepared, progress)
 
 
-def _tried(done: Run, title: str, prepared: PreparedRun, progress: Progress) -> Alternative:
-    if said := too_long(prepared):
-        return Alternative(title, refused=f"Not run: {said}.")
+def _try_alternative(
+    run: Run, title: str, prepared: PreparedRun, progress: Progress
+) -> Alternative:
+    if reason := too_long(prepared):
+        return Alternative(title, refused=f"Not run: {reason}.")
     try:
         task = prepared.check()
         recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
     except KanonError as error:
         return Alternative(title, refused=error.sentence)
-    return _figures(done, title, recoding)
+    return _measure_alternative(run, title, recoding)
 
 
-def _figures(done: Run, title: str, recoding: Recoding) -> Alternative:
+def _measure_alternative(run: Run, title: str, recoding: Recoding) -> Alternative:
     """A release, measured as the plan's metric counts, whatever guided it."""
-    plan = done.prepared.plan
+    plan = run.prepared.plan
     metrics = measured_metrics(plan, [plan.metric.name])
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     return Alternative(
@@ -184,8 +194,8 @@ def _figures(done: Run, title: str, recoding: Recoding) -> Alternative:
     )
 
 
-_FEW, _SEVERAL = 3, 9
-"""How many k are computed where each is a run of its own, and where one run begins them all."""
+_FEW_K, _SEVERAL_K = 3, 9
+"""The number of k computed where each takes its own run, and where one run serves all."""
 
 WIDTH = 680  # the width of a picture: that of a printed page, in pixels
 
@@ -204,7 +214,7 @@ class CurveSection:
 
     title: str  # what they show
     figures: tuple[go.Figure, ...]  # the pictures
-    # their numbers near the chosen k, as they are shown
+    # their numbers near the chosen k, formatted
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     chosen: int  # which of the rows is that of the chosen k
@@ -230,48 +240,50 @@ def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
     started = time.perf_counter()
     if serves_every_k(name):
         path = module.merge_path(replace(task, k=prepared.classes.n_records), progress)
-        ks = near(task.k, highest, _SEVERAL)
-        done = finished_at(path, task, ks, progress)
+        ks = near(task.k, highest, _SEVERAL_K)
+        recodings = finished_at(path, task, ks, progress)
         seconds = time.perf_counter() - started
-        if not done:
-            about = "One run of the algorithm holds the release for every k."
+        if not recodings:
+            about = "One run of the algorithm gives the release for every k."
             return PlanResult(path.at(task.k), seconds, curves_along(path, metrics), about)
         about = (
-            "With other models beside k the release for each k is finished by itself; these k were "
-            "computed, and nothing in between."
+            "With models besides k, the release for each k is completed separately; only these k "
+            "were computed."
         )
-        return PlanResult(done[task.k], seconds, points_of(done, metrics), about)
+        return PlanResult(recodings[task.k], seconds, points_of(recodings, metrics), about)
     recoding = module.anonymise(task, progress)
     seconds = time.perf_counter() - started
-    once = f"{short_title(name)} runs once per k"
-    if said := too_long(prepared):
-        return PlanResult(recoding, seconds, None, f"{once}; other k were not run: {said}.")
-    done = {}
-    for k in near(task.k, highest, _FEW):
+    how_often = f"{short_title(name)} runs once per k"
+    if reason := too_long(prepared):
+        return PlanResult(recoding, seconds, None, f"{how_often}; other k were not run: {reason}.")
+    recodings = {}
+    for k in near(task.k, highest, _FEW_K):
         try:
-            done[k] = recoding if k == task.k else module.anonymise(task.for_k(k), progress)
+            recodings[k] = recoding if k == task.k else module.anonymise(task.for_k(k), progress)
         except Unsatisfiable:  # such as levels that were chosen for a smaller k
             continue
-    about = f"{once}; these k were computed, and nothing in between."
-    return PlanResult(recoding, seconds, points_of(done, metrics), about)
+    about = f"{how_often}; only these k were computed."
+    return PlanResult(recoding, seconds, points_of(recodings, metrics), about)
 
 
-def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, ...]:
+def curves_of(prepared: PreparedRun, result: PlanResult) -> tuple[CurveSection, ...]:
     """The pictures over k: alteration, and for each sensitive column l and t of the worst class."""
-    curves, plan, k = found.curves, prepared.plan, prepared.plan.k
-    if curves is None or not found.recoding.n_classes:
+    curves, plan, k = result.curves, prepared.plan, prepared.plan.k
+    if curves is None or not result.recoding.n_classes:
         return ()
     if isinstance(curves, Curves):
-        numbers = curves.at(near(k, prepared.classes.highest_k, _SEVERAL))
+        numbers = curves.at(near(k, prepared.classes.highest_k, _SEVERAL_K))
     else:
         numbers = dict(curves.numbers)
-    of, columns = prepared.classes.of, [each.name for each in prepared.classes.sensitive]
-    released = found.recoding.released
-    sensitive = [_of_column(curves, numbers, each, columns, k, of) for each in released.sensitive]
-    return (_of_alteration(curves, numbers, plan.metric, k, of), *sensitive)
+    of, columns = prepared.classes.of, [column.name for column in prepared.classes.sensitive]
+    sections = [
+        _draw_column_levels(curves, numbers, column, columns, k, of)
+        for column in result.recoding.released.sensitive
+    ]
+    return (_draw_alteration(curves, numbers, plan.metric, k, of), *sections)
 
 
-def _of_alteration(
+def _draw_alteration(
     curves: Curves | Points,
     numbers: Mapping[str, np.ndarray],
     metric: Metric,
@@ -280,51 +292,52 @@ def _of_alteration(
 ) -> CurveSection:
     columns = {
         "Alteration, %\xa0↓": map(percent, numbers[f"alteration_{metric.name}"].tolist()),
-        "Mean of the seven, %\xa0↓": map(percent, numbers["mean_alteration"].tolist()),
+        "Mean of seven metrics, %\xa0↓": map(percent, numbers["mean_alteration"].tolist()),
         "Classes\xa0↑": map(thin, numbers["classes"].tolist()),
     }
     title = f"Alteration measured by {metric.card.title}"
-    return _curve(title, [alteration_curve(curves, metric, k, of=of)], numbers, columns, k)
+    return _build_section(title, [alteration_curve(curves, metric, k, of=of)], numbers, columns, k)
 
 
-def _of_column(
+def _draw_column_levels(
     curves: Curves | Points,
     numbers: Mapping[str, np.ndarray],
-    each: Sensitive,
+    sensitive: Sensitive,
     columns: Sequence[str],
     k: int,
     of: Counted,
 ) -> CurveSection:
-    whole = entropy_l_diversity.of_whole(each)
-    diverse, distance = levels_along(curves, each.name, columns)
-    at = numbers["k"].tolist().index(k)
-    l_near = numbers[privacy_column("entropy_l", each.name, columns)].tolist()
-    t_near = (numbers[privacy_column("t_norm1", each.name, columns)] / 2).tolist()
-    said = f"k = {thin(k)}: the worst class has"
+    whole = entropy_l_diversity.of_whole(sensitive)
+    diverse, distance = levels_along(curves, sensitive.name, columns)
+    place = numbers["k"].tolist().index(k)
+    l_near = numbers[privacy_column("entropy_l", sensitive.name, columns)].tolist()
+    t_near = (numbers[privacy_column("t_norm1", sensitive.name, columns)] / 2).tolist()
+    label = f"k = {thin(k)}: the worst class has"
     figures = [
         level_chart(
-            curves, diverse, k, l_near[at],
-            f"{said} l = {rounded(l_near[at], up=False)} of {rounded(whole, up=False)}",
+            curves, diverse, k, l_near[place],
+            f"{label} l = {rounded(l_near[place], up=False)} of {rounded(whole, up=False)}",
             "l, values (↑ better)", whole, whole, of,
         ),
         level_chart(
-            curves, distance, k, t_near[at], f"{said} t = {rounded(t_near[at], up=True)} of 1",
+            curves, distance, k, t_near[place],
+            f"{label} t = {rounded(t_near[place], up=True)} of 1",
             "t, 0 to 1 (↓ better)", 1.0, of=of,
         ),
     ]  # fmt: skip
-    shown = {
-        "Entropy l, values\xa0↑": (_level(level, up=False) for level in l_near),
-        "t, total variation, 0 to 1\xa0↓": (_level(level, up=True) for level in t_near),
+    cells = {
+        "Entropy l, values\xa0↑": (_format_level(level, up=False) for level in l_near),
+        "t, total variation, 0 to 1\xa0↓": (_format_level(level, up=True) for level in t_near),
     }
-    title = f"{each.name}: l and t of the worst class"
-    return _curve(title, figures, numbers, shown, k)
+    title = f"{sensitive.name}: l and t of the worst class"
+    return _build_section(title, figures, numbers, cells, k)
 
 
-def _level(level: float, up: bool) -> str:
+def _format_level(level: float, up: bool) -> str:
     return "no class" if math.isnan(level) else rounded(float(level), up)
 
 
-def _curve(
+def _build_section(
     title: str,
     figures: Sequence[go.Figure],
     numbers: Mapping[str, np.ndarray],

@@ -9,7 +9,7 @@ from kanon.errors import PlanError
 
 
 class ReportRecord(Strict):
-    """What the next report of a project compares itself with; no value of the table is in it."""
+    """What the next report of a project is compared with; it holds no value of the table."""
 
     date: str = ""  # the day the report was made
     # what was chosen and what came of it, as it is shown, by what it is called
@@ -20,9 +20,9 @@ class ReportRecord(Strict):
 
 def parse_record(content: Any, where: str = "The last report") -> ReportRecord:
     """Check a record that was parsed from JSON, or the numbers of a report, which hold it."""
-    given = content.get("record", content) if isinstance(content, dict) else content
+    record = content.get("record", content) if isinstance(content, dict) else content
     try:
-        return validate(ReportRecord, given, "record")
+        return validate(ReportRecord, record, "record")
     except PlanError as error:
         raise error.within(where) from None
 
@@ -50,13 +50,14 @@ def changes_between(before: ReportRecord, now: ReportRecord) -> tuple[str, ...]:
         for name in dict.fromkeys([*before.settings, *now.settings])
         if before.settings.get(name) != now.settings.get(name)
     ]
-    made_of = [f"The {name} changed" for name in _differing(before.fingerprints, now.fingerprints)]
+    names = _find_differing(before.fingerprints, now.fingerprints)
+    hierarchies = [f"The {name} changed" for name in names]
     figures = [
         f"{name}: {before.figures[name]} → {now.figures[name]}"
-        for name in _differing(before.figures, now.figures)
+        for name in _find_differing(before.figures, now.figures)
     ]
-    return (*settings, *made_of, *figures)
+    return (*settings, *hierarchies, *figures)
 
 
-def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def _find_differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name in now if name in before and before[name] != now[name]]

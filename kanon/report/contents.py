@@ -1,4 +1,4 @@
-"""All that a report says, as data: what it is rendered from, and what tests compare."""
+"""Everything that a report says, as data: it is rendered from this, and tests compare it."""
 
 import datetime
 import json
@@ -65,15 +65,15 @@ from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 
-_EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
-"""So many records are shown before and after; columns at most, and characters of a cell."""
+_N_EXAMPLES, _MOST_COLUMNS, _MOST_CHARACTERS = 5, 9, 60
+"""The records shown before and after; the most columns, and the most characters of a cell."""
 
-_LOOKED_AT = 1000  # among so many records, those are looked for that were changed
+_N_SEARCHED = 1000  # the records among which changed ones are looked for
 
 
 @dataclass(frozen=True)
 class ReportTime:
-    """What differs between two reports of one release: when it was made, and how fast."""
+    """All that differs between two reports of one release."""
 
     date: datetime.date  # the day
     seconds: float  # how long the algorithm took
@@ -81,8 +81,6 @@ class ReportTime:
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """A column of the original table: its role, what becomes of it, and how many values it has."""
-
     name: str
     role: str
     fate: str
@@ -93,18 +91,16 @@ class ColumnProfile:
 @dataclass(frozen=True)
 class HierarchyDrawing:
     column: str
-    # its nodes, and its levels
     n_nodes: int
     height: int
     levels: tuple[int, ...]  # per level its nodes, from the values upwards
-    # the drawing, and the SHA-256 of its nodes
     drawing: TreeDrawing
-    fingerprint: str
+    fingerprint: str  # the SHA-256 of its nodes
 
 
 @dataclass(frozen=True)
 class LevelChange:
-    """A number about the table as it was and as it is released; None stands for infinite."""
+    """A number about the original table and the release; None stands for infinite."""
 
     level: SensitiveMeasure
     column: str
@@ -114,7 +110,7 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class Example:
-    """Some records before and after: the names of their columns, and their cells as texts."""
+    """Some records before and after, their cells as texts."""
 
     columns: tuple[str, ...]  # the names
     # the records, row by row the same
@@ -127,7 +123,6 @@ class Example:
 @dataclass(frozen=True, eq=False)
 class Report:
     words: Words  # what the people behind the release say
-    # when it was made and how fast: all that differs between two reports of one release
     made: ReportTime
     verdict: str  # what was checked, what was reached and what was not considered
     in_words: tuple[str, ...]  # what the release protects and what it costs, in plain words
@@ -164,7 +159,7 @@ class Report:
     # how far the release is at most from the least loss that is possible
     gap: OptimalityGap | None = None
     closely: bool = False  # whether the bound was looked for however long that takes
-    # what is asked of the release by what it is for, and what it reached
+    # the thresholds of its purpose, and what it reached
     decision: Decision | None = None
     # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None
@@ -172,7 +167,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """What was released: in the user's words, or by the name of the input."""
+        """The user's title of the release, or the name of the input."""
         return self.words.title or f"Release of {self.name}"
 
 
@@ -192,10 +187,10 @@ def gather(
     handed_out: Path | None = None,
     progress: Progress = no_progress,
 ) -> Report:
-    """Make the release of a plan, check it, and gather all that its report says.
+    """Make the release of a plan, check it, and gather everything that its report says.
 
-    Nothing is asked but the plan and the table, so that the dashboard and the command line say the
-    same. Two calls differ in the date and the seconds alone.
+    Only the plan and the table count, so the dashboard and the command line say the same. Two calls
+    differ only in the date and the seconds.
 
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
@@ -208,64 +203,64 @@ def gather(
     original = as_table(table)
     if not isinstance(original, MemoryTable):
         raise TableError(
-            "A report checks the released rows again, for which the table has to be in memory; add "
-            "--engine memory, or make the report of a smaller table."
+            "A report rechecks the released rows, which needs the table in memory; add --engine "
+            "memory, or use a smaller table."
         )
     progress(0.0, "reading the plan")
     prepared = prepare(plan, original, folder)
-    if closely and (said := why_no_bound(prepared.classes)):  # before what takes long
-        raise PlanError(said)
-    found = found_by(prepared, stretch(progress, 0.05, 0.4))
-    done = finished(prepared, found.recoding, found.seconds)
+    if closely and (reason := why_no_bound(prepared.classes)):  # before what takes long
+        raise PlanError(reason)
+    plan_result = found_by(prepared, stretch(progress, 0.05, 0.4))
+    release_run = finished(prepared, plan_result.recoding, plan_result.seconds)
     progress(0.4, "checking the release")
-    require(done.verdicts)
-    release = file_of(done, handed_out)  # before what takes long, too
+    require(release_run.verdicts)
+    release = file_of(release_run, handed_out)  # before what takes long, too
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
-        decision = decide(context, levels_reached(done, context.known, people))
+        decision = decide(context, levels_reached(release_run, context.known, people))
     progress(0.45, "measuring what was lost")
-    lost = overview_of(done, ends_of(prepared))
-    others = alternatives(done, stretch(progress, 0.6, 0.95))
+    losses = overview_of(release_run, ends_of(prepared))
+    other_releases = alternatives(release_run, stretch(progress, 0.6, 0.95))
     gap = None
-    if done.recoding.n_classes:
-        find = bound_of if closely else bound_found_soon
-        least = bound or find(prepared, stretch(progress, 0.95, 1.0))
-        gap = None if least is None else OptimalityGap.of(done, least)
-    reached = guarantees(done)
+    if release_run.recoding.n_classes:
+        find_bound = bound_of if closely else bound_found_soon
+        bound_or_none = bound or find_bound(prepared, stretch(progress, 0.95, 1.0))
+        gap = None if bound_or_none is None else OptimalityGap.of(release_run, bound_or_none)
+    reached_levels = guarantees(release_run)
     origin = origin or origin_of_table(original)
-    nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
+    nothing = "Nothing is released at the chosen k, so there are no curves around it."
     report = Report(
         words=words or Words(),
-        made=ReportTime(date, found.seconds),
-        verdict=verdict_sentence(done, reached),
-        in_words=(*in_plain_words(done), *([gap.sentence] if gap is not None else [])),
+        made=ReportTime(date, plan_result.seconds),
+        verdict=verdict_sentence(release_run, reached_levels),
+        in_words=(*in_plain_words(release_run), *([gap.sentence] if gap is not None else [])),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
-        profile=_profile(done, original),
-        hierarchies=_hierarchies(done),
-        plan_said=plan_in_words(done),
+        profile=_describe_columns(release_run, original),
+        hierarchies=_draw_hierarchies(release_run),
+        plan_said=plan_in_words(release_run),
         plan=canonical_plan(plan),
-        guarantees=reached,
-        risks=_risks(done),
-        leaves=what_leaves(done),
-        remarks=done.remarks,
-        unnamed=done.about_unnamed,
-        lost=lost,
-        curves=curves_of(prepared, found),
-        about_k=found.about if done.recoding.n_classes else nothing,
-        alternatives=others,
-        measures={name: value for name, value in done.measures.items() if name != "seconds"},
+        guarantees=reached_levels,
+        risks=_measure_risks(release_run),
+        leaves=what_leaves(release_run),
+        remarks=release_run.remarks,
+        unnamed=release_run.about_unnamed,
+        lost=losses,
+        curves=curves_of(prepared, plan_result),
+        about_k=plan_result.about if release_run.recoding.n_classes else nothing,
+        alternatives=other_releases,
+        measures={name: value for name, value in release_run.measures.items() if name != "seconds"},
         versions=versions(),
-        hashes=hashes_of(done, origin, release),
+        hashes=hashes_of(release_run, origin, release),
         name=origin.name,
-        example=_example(done),
+        example=_choose_examples(release_run),
         public=replace(
-            public_report(done, release, date, words),
+            public_report(release_run, release, date, words),
             # The file says neither who might be in the table nor whom its records are about.
             decision=decision if people is None and plan.person is None else None,
         ),
-        figures=figures_of(done),
+        figures=figures_of(release_run),
         gap=gap,
         closely=closely,
         decision=decision,
@@ -276,21 +271,21 @@ def gather(
     return report
 
 
-def _profile(done: Run, original: Table) -> tuple[ColumnProfile, ...]:
-    roles, fate = done.prepared.plan.roles.roles, fates(done)
-    found = []
+def _describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
+    roles, fate = run.prepared.plan.roles.roles, fates(run)
+    profiles = []
     for column in original.columns:
         distinct = original.distinct_of(column)
         role = roles.get(column, Role.INSENSITIVE)
         missing = original.n_records - distinct.filled
-        found.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
-    return tuple(found)
+        profiles.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
+    return tuple(profiles)
 
 
-def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
-    classes = done.prepared.classes
+def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
+    classes = run.prepared.classes
     trees = [*zip(classes.attributes, classes.hierarchies, strict=True)]
-    trees += [(one.column, one.tree) for one in done.prepared.coarsened]
+    trees += [(coarsening.column, coarsening.tree) for coarsening in run.prepared.coarsened]
     return tuple(
         HierarchyDrawing(
             column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
@@ -300,89 +295,91 @@ def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
     )  # fmt: skip
 
 
-_FOUND = {
+_RISKS = {
     "highest": SensitiveMeasure(
         "Highest risk of being found", "%", "lower",
-        "Who knows that somebody is in the table picks the right record with at most this chance.",
+        "Someone who knows that a person is in the table picks the right record with at most this "
+        "chance.",
     ),
     "mean": SensitiveMeasure(
         "Mean risk of being found", "%", "lower",
-        "The share of the records that would be recognised on average.",
+        "The chance of picking the right record, on average over all records.",
     ),
     "share_above": SensitiveMeasure(
         "Records with a risk above 20 %", "%", "lower",
-        "The share of the records in classes of fewer than five: a round number to begin with, and "
-        "no norm.",
+        "The share of the records in classes of fewer than five. 20 % is a round number, not a "
+        "standard.",
     ),
 }  # fmt: skip
 
 
-def _risks(done: Run) -> tuple[LevelChange, ...]:
-    before, after = done.prepared.classes, done.recoding.released
+def _measure_risks(run: Run) -> tuple[LevelChange, ...]:
+    before, after = run.prepared.classes, run.recoding.released
     if not after.n_classes:
         return ()
-    alone = SensitiveMeasure(
+    uniqueness = SensitiveMeasure(
         f"Unique {before.of}", before.of, "lower",
-        "Records that share all quasi-identifiers with no other one."
+        "Records whose quasi-identifiers match those of no other record."
         if before.of == "records"
-        else "Persons who have a record that shares all quasi-identifiers with nobody else's.",
+        else "Persons with a record whose quasi-identifiers match those of no other person.",
     )  # fmt: skip
-    found = [LevelChange(alone, "", before.unique, after.unique)]
+    changes = [LevelChange(uniqueness, "", before.unique, after.unique)]
     prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
-    found += [
-        LevelChange(level, "", *(each[name] for each in prosecutors))
-        for name, level in _FOUND.items()
+    changes += [
+        LevelChange(level, "", *(values[name] for values in prosecutors))
+        for name, level in _RISKS.items()
     ]
     for old, new in zip(before.sensitive, after.sensitive, strict=True):
         levels = [sensitive_measures(old), sensitive_measures(new)]
-        found += [
-            LevelChange(level, old.name, *(each[name] for each in levels))
+        changes += [
+            LevelChange(level, old.name, *(values[name] for values in levels))
             for name, level in LEVELS.items()
             if name in levels[0]
         ]
-    return tuple(found)
+    return tuple(changes)
 
 
-def _example(done: Run) -> Example:
+def _choose_examples(run: Run) -> Example:
     """The first records that were changed: quasi-identifiers first, never an identifier."""
-    prepared = done.prepared
-    seen = prepared.source.excerpt(done.recoding, _LOOKED_AT)
-    found = np.flatnonzero(seen.rise.any(axis=1))[:_EXAMPLES]
-    changed = len(found) == _EXAMPLES
-    rows = found if changed else np.arange(min(_EXAMPLES, len(seen.rise)))
+    prepared = run.prepared
+    excerpt = prepared.source.excerpt(run.recoding, _N_SEARCHED)
+    changed_rows = np.flatnonzero(excerpt.rise.any(axis=1))[:_N_EXAMPLES]
+    all_changed = len(changed_rows) == _N_EXAMPLES
+    rows = changed_rows if all_changed else np.arange(min(_N_EXAMPLES, len(excerpt.rise)))
     hidden = {*prepared.plan.roles.columns(Role.IDENTIFIER), SUPPRESSED}
-    first = [*prepared.classes.attributes, *prepared.plan.roles.columns(Role.SENSITIVE)]
-    others = [name for name in seen.after.columns if name not in {*first, *hidden}]
-    columns = [*first, *others]
-    shown = columns[:_WIDEST]
+    first_columns = [*prepared.classes.attributes, *prepared.plan.roles.columns(Role.SENSITIVE)]
+    others = [name for name in excerpt.after.columns if name not in {*first_columns, *hidden}]
+    columns = [*first_columns, *others]
+    visible_columns = columns[:_MOST_COLUMNS]
     return Example(
-        tuple(shown), _cells(seen.before.iloc[rows], shown), _cells(seen.after.iloc[rows], shown),
-        changed, len(columns) - len(shown),
+        tuple(visible_columns),
+        _format_cells(excerpt.before.iloc[rows], visible_columns),
+        _format_cells(excerpt.after.iloc[rows], visible_columns),
+        all_changed, len(columns) - len(visible_columns),
     )  # fmt: skip
 
 
-def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...]:
-    named = missing_named(rows)
-    found = [[on_one_line(cell)[:_LONGEST] for cell in named[column]] for column in columns]
-    return tuple(zip(*found, strict=True))
+def _format_cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...]:
+    texts = missing_named(rows)
+    cells = ([on_one_line(cell)[:_MOST_CHARACTERS] for cell in texts[name]] for name in columns)
+    return tuple(zip(*cells, strict=True))
 
 
 # --- what the next report compares itself with ------------------------------------------------
 def record_of(report: Report) -> ReportRecord:
     """What the next report compares itself with."""
     plan = json.loads(report.plan)
-    fingerprints = {
-        f"hierarchy of {quoted(each.column)}": each.fingerprint for each in report.hierarchies
-    }
+    trees = report.hierarchies
+    fingerprints = {f"hierarchy of {quoted(tree.column)}": tree.fingerprint for tree in trees}
     return ReportRecord(
         date=report.made.date.isoformat(),
-        settings=dict(_settings(plan, report)),
-        figures=dict(_figures(plan, report)),
+        settings=dict(_list_settings(plan, report)),
+        figures=dict(_list_figures(plan, report)),
         fingerprints={"table": report.hashes[0][1], **fingerprints},
     )
 
 
-_TERMS = {
+_ALGORITHM_TERMS = {
     "name": "Algorithm",
     "metric": "Metric",
     "strategy": "Strategy",
@@ -394,24 +391,24 @@ _TERMS = {
     "seed": "Seed",
     "node": "Levels",
 }
-"""What the keys of a plan's algorithm are called."""
+"""The names of the keys of a plan's algorithm."""
 
 
-def _settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     k = max(part.get("k", 1) for part in plan["privacy"])
     yield "k", f"{k} {'persons' if plan.get('person') else 'records'}"
     required: dict[str, list[str]] = {}
     for part in plan["privacy"]:
-        others = [f"{one} = {part[one]}" for one in part if one not in ("model", "column")]
+        keys = [key for key in part if key not in ("model", "column")]
         if part["model"] != k_anonymity.CARD.name:
             of = f" of {quoted(part['column'])}" if part.get("column") else ""
             title = f"{MODELS[part['model']].card.title}{of}"
-            required.setdefault(title, []).append(", ".join(others))
-    yield from ((title, "; ".join(asked)) for title, asked in required.items())
+            required.setdefault(title, []).append(", ".join(f"{key} = {part[key]}" for key in keys))
+    yield from ((title, "; ".join(parameters)) for title, parameters in required.items())
     for key, value in plan["algorithm"].items():
-        yield _TERMS.get(key, key.capitalize()), _said(key, value)
-    for name, made in plan["metrics"].items():
-        yield f"Metric {quoted(name)}", f"{made['intermediate']}, {made['multiplier']}"
+        yield _ALGORITHM_TERMS.get(key, key.capitalize()), _describe_setting(key, value)
+    for name, metric in plan["metrics"].items():
+        yield f"Metric {quoted(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
     limit = plan.get("suppression_limit")
     if isinstance(limit, dict):
         yield "Records that may be suppressed", thin(limit["records"])
@@ -423,11 +420,11 @@ def _settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, st
     if plan.get("person"):
         yield "Column of the person", quoted(plan["person"])
     yield "Version of kanon", dict(report.versions)["kanon"]
-    for one in report.profile:
-        yield f"Role of {quoted(one.name)}", f"{one.role}, {one.fate}"
+    for column in report.profile:
+        yield f"Role of {quoted(column.name)}", f"{column.role}, {column.fate}"
 
 
-def _said(key: str, value: Any) -> str:
+def _describe_setting(key: str, value: Any) -> str:
     if key == "name":
         return short_title(value)
     if key == "metric":
@@ -435,16 +432,16 @@ def _said(key: str, value: Any) -> str:
     if key == "strategy":
         return STRATEGIES[value].title
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {each:g}" for name, each in value.items()) or "all alike"
+        return ", ".join(f"{name}: {weight:g}" for name, weight in value.items()) or "all alike"
     return str(value)
 
 
 # --- what came of it ------------------------------------------------------------------------
-_LEVELS = [LEVELS[name] for name in ("entropy_l", "distinct_l", "t_variational", "alpha")]
-"""What is said of each sensitive column."""
+_RECORDED_LEVELS = [LEVELS[name] for name in ("entropy_l", "distinct_l", "t_variational", "alpha")]
+"""The measures of each sensitive column that two reports are compared by."""
 
 
-def _figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+def _list_figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     measures, metric = report.measures, plan["algorithm"]["metric"]
     yield "Records", thin(report.records)
     if report.persons is not None:
@@ -456,7 +453,8 @@ def _figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str
         yield "Records of the smallest class", thin(measures["min_k"])
     if measures.get("min_persons") is not None:
         yield "Persons of the smallest class", thin(measures["min_persons"])
-    yield "Loss", f"{percent(measures['alteration'][metric])} ({_said('metric', metric)})"
+    loss = percent(measures["alteration"][metric])
+    yield "Loss", f"{loss} ({_describe_setting('metric', metric)})"
     for change in report.risks:
-        if change.column and change.after is not None and change.level in _LEVELS:
+        if change.column and change.after is not None and change.level in _RECORDED_LEVELS:
             yield f"{change.level.title} of {quoted(change.column)}", write_number(change.after)

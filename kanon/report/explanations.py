@@ -1,4 +1,4 @@
-"""A plan, its verdict and its risks, in plain words for who has to sign."""
+"""A plan, its verdict and its risks, in plain words for the person who has to sign."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,22 +36,24 @@ class Guarantee:
     source: str
 
 
-def guarantees(done: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
-    """What a release reaches of each model, as the check of its rows, or of a file, found it."""
-    pairs = zip(done.prepared.plan.models, verdicts or done.verdicts, strict=True)
-    return tuple(_guarantee(model, found.level, found.holds) for model, found in pairs)
+def guarantees(run: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
+    """What a release reaches for each model, by the check of its rows or of a file."""
+    pairs = zip(run.prepared.plan.models, verdicts or run.verdicts, strict=True)
+    return tuple(_build_guarantee(model, verdict.level, verdict.holds) for model, verdict in pairs)
 
 
-def guarantees_of_classes(done: Run) -> tuple[Guarantee, ...]:
-    """What a release reaches of each model, as its classes say, before any row is looked at."""
-    models = done.prepared.plan.models
-    if released_stay(done.recoding):  # so that nothing but k was required
-        return tuple(_guarantee(one, done.recoding.min_k, True) for one in models)
-    released = done.recoding.released
-    return tuple(_guarantee(one, one.level(released), one.holds(released)) for one in models)
+def guarantees_of_classes(run: Run) -> tuple[Guarantee, ...]:
+    """What a release reaches for each model by its classes, before its rows are checked."""
+    models = run.prepared.plan.models
+    if released_stay(run.recoding):  # so that nothing but k was required
+        return tuple(_build_guarantee(model, run.recoding.min_k, True) for model in models)
+    released = run.recoding.released
+    return tuple(
+        _build_guarantee(model, model.level(released), model.holds(released)) for model in models
+    )
 
 
-def _guarantee(model: Model, level: float | None, holds: bool) -> Guarantee:
+def _build_guarantee(model: Model, level: float | None, holds: bool) -> Guarantee:
     card = model.card
     if level is None:
         reached = "no class is left"
@@ -59,109 +61,106 @@ def _guarantee(model: Model, level: float | None, holds: bool) -> Guarantee:
         reached = "∞"
     else:
         reached = rounded(level, up=card.direction == "lower")
-    said = (card.unit, card.arrow, holds, card.summary, card.source)
-    return Guarantee(model.sentence, reached, *said)
+    details = (card.unit, card.arrow, holds, card.summary, card.source)
+    return Guarantee(model.sentence, reached, *details)
 
 
-def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
-    """What was checked, what was reached and what was not considered, in one sentence.
-
-    It names models and levels, and never calls a release safe.
-    """
-    if not done.recoding.n_classes:
+def verdict_sentence(run: Run, reached: tuple[Guarantee, ...]) -> str:
+    """What was checked, reached and not considered; it never calls a release safe."""
+    if not run.recoding.n_classes:
         return "Nothing is released: every record is suppressed, so there is no class to check."
     # Persons cannot be counted in rows that no longer name them.
-    whom = ", and from the table whom each of them is about"
-    rows = f"the released rows{whom if done.prepared.plan.person is not None else ' alone'}"
-    order = TABLE_ORDER if done.prepared.plan.order == "table" else ""
+    persons = " alone" if run.prepared.plan.person is None else ", with persons from the table"
+    order = TABLE_ORDER if run.prepared.plan.order == "table" else ""
     return (
-        f"Counted again from {rows}, every class meets {what_is_met(done, found)}; not considered "
-        f"were {NOT_CONSIDERED}{order}."
+        f"Recounted from the released rows{persons}, every class meets "
+        f"{what_is_met(run, reached)}. Not considered: {NOT_CONSIDERED}{order}."
     )
 
 
-def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
+def what_is_met(run: Run, reached: tuple[Guarantee, ...]) -> str:
     """What was required and reached, and of which sensitive columns nothing was required."""
     met = "; ".join(
-        f"{_model_in_words(model)} (reached: {one.reached})"
-        for model, one in zip(done.prepared.plan.models, found, strict=True)
+        f"{_describe_model(model)} (reached: {guarantee.reached})"
+        for model, guarantee in zip(run.prepared.plan.models, reached, strict=True)
     )
-    asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
-    free = [name for name in done.prepared.plan.roles.columns(Role.SENSITIVE) if name not in asked]
-    if not free:
+    plan = run.prepared.plan
+    covered = {getattr(model, "column", None) for model in plan.models}
+    others = [name for name in plan.roles.columns(Role.SENSITIVE) if name not in covered]
+    if not others:
         return met
     return (
-        f"{met}; nothing was required of {_listed(free)}, so a whole class may share one value "
-        "there"
+        f"{met}; nothing was required of {_list_columns(others)}, so everyone in a class may share "
+        "one value there"
     )
 
 
-def in_plain_words(done: Run) -> tuple[str, ...]:
-    """What the release protects and what it costs, for who is no statistician."""
-    recoding, metric = done.recoding, done.prepared.plan.metric
+def in_plain_words(run: Run) -> tuple[str, ...]:
+    """What the release protects and what it costs, for readers who are no statisticians."""
+    recoding, metric = run.recoding, run.prepared.plan.metric
     if recoding.min_k is None:
         return (smallest_class(None),)
     least = int(recoding.released.hiding.min())
-    said = [smallest_class(least), chance(1 / least, least)]
-    for each in recoding.released.sensitive:
-        share = sensitive_measures(each)["alpha"]
+    sentences = [smallest_class(least), chance(1 / least, least)]
+    for sensitive in recoding.released.sensitive:
+        share = sensitive_measures(sensitive)["alpha"]
         assert share is not None  # some value is the most frequent one
-        said.append(f"{quoted(each.name)}: {best_guess(share)}")
-    said.append(lost(done.alteration, metric.card.title))
-    if coarsened := about_coarsened(done.prepared):
-        said.append(coarsened)
+        sentences.append(f"{quoted(sensitive.name)}: {best_guess(share)}")
+    sentences.append(lost(run.alteration, metric.card.title))
+    if coarsening := about_coarsened(run.prepared):
+        sentences.append(coarsening)
     if recoding.suppressed_records:
-        said.append(left_out(recoding.suppressed_records, done.prepared.classes.n_records))
-    return tuple(said)
+        sentences.append(left_out(recoding.suppressed_records, run.prepared.classes.n_records))
+    return tuple(sentences)
 
 
 def about_coarsened(prepared: PreparedRun) -> str:
-    """That what is said before a release is about groups too; nothing if no column is coarsened."""
-    columns = [one.column for one in prepared.coarsened]
+    """What coarsening does to figures about the original table; "" if no column is coarsened."""
+    columns = [coarsening.column for coarsening in prepared.coarsened]
     if not columns:
         return ""
     return one_or_many(
         len(columns),
-        "{columns} was coarsened before anything was counted: what is said of the table before is "
-        "about its groups too, and no measure of loss counts it.",
-        "{columns} were coarsened before anything was counted: what is said of the table before "
-        "is about their groups too, and no measure of loss counts it.",
-        columns=_listed(columns),
+        "{columns} was coarsened before anything was counted: figures for the original table are "
+        "about its groups too, and no measure of loss counts the coarsening.",
+        "{columns} were coarsened before anything was counted: figures for the original table are "
+        "about their groups too, and no measure of loss counts the coarsening.",
+        columns=_list_columns(columns),
     )
 
 
-def _model_in_words(model: Model) -> str:
-    found = f"{model.title} with {model.parameters}"
+def _describe_model(model: Model) -> str:
+    text = f"{model.title} with {model.parameters}"
     column = getattr(model, "column", None)
-    return f"{found} for {quoted(column)}" if column else found
+    return f"{text} for {quoted(column)}" if column else text
 
 
 # --- the plan -------------------------------------------------------------------------------
 MEETING: Mapping[str, str] = {
-    "merging": "At first classes are merged for k alone. Then, as long as a class breaks another "
-    "model, one of the smallest such classes is merged on by the same rule, for each k by itself.",
-    "levels": "A node satisfies only if no more records than may be suppressed are in classes that "
-    "break a model.",
-    "regions": "A region is made only if it meets all of them.",
-    "clusters": "At first clusters are made for k alone. Then, as long as one breaks another "
-    "model, one of the smallest such is merged with the one that costs least.",
+    "merging": "Classes are first merged for k alone. Then, while a class breaks another model, "
+    "one of the smallest such classes is merged by the same rule, separately for each k.",
+    "levels": "A node qualifies only if the classes that break a model hold no more records than "
+    "may be suppressed.",
+    "regions": "A region is made only if it meets all models.",
+    "clusters": "Clusters are first made for k alone. Then, while a cluster breaks another model, "
+    "one of the smallest such clusters is merged with the cluster that costs least.",
 }
-"""How the algorithms of a family meet models beside k."""
+"""How the algorithms of a family meet models besides k."""
 
 
 def algorithm_in_words(plan: Plan) -> dict[str, str]:
-    """How a release is found: what the algorithm says of itself, and what guides it."""
-    chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
+    """How a release is found: the algorithm, its options, and what guides it."""
+    settings, module = plan.algorithm, algorithm_named(plan.algorithm.name)
     own = own_way(module.CARD.how)
     how = [FULL_DOMAIN] if own != module.CARD.how else []
     options = [
-        f"{one.title}: {one.choices[chosen.options.get(one.name, one.default)]}"
-        for one in parameters_of(chosen.name)
+        f"{option.title}: {option.choices[settings.options.get(option.name, option.default)]}"
+        for option in parameters_of(settings.name)
     ]
-    required = [f"{_model_in_words(model)}: {model.card.summary}" for model in plan.models]
+    required = [f"{_describe_model(model)}: {model.card.summary}" for model in plan.models]
     if len(plan.models) > 1:
         required.append(MEETING[module.CARD.family])
-    said = {
+    text_of_term = {
         "Algorithm": " ".join(
             [
                 f"{module.CARD.title}.",
@@ -169,41 +168,41 @@ def algorithm_in_words(plan: Plan) -> dict[str, str]:
                 f"Source: {module.CARD.source}.",
             ]
         ),
-        "Its own choices": "; ".join(options),
-        "Strategy": _strategy(plan),
+        "Options of the algorithm": "; ".join(options),
+        "Strategy": _describe_strategy(plan),
         "Required": " ".join(required),
     }
-    return {term: text for term, text in said.items() if text}
+    return {term: text for term, text in text_of_term.items() if text}
 
 
-def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
+def plan_in_words(run: Run) -> tuple[tuple[str, str], ...]:
     """What was chosen, as pairs of a term and what it means here."""
-    plan = done.prepared.plan
+    plan = run.prepared.plan
     weights = plan.algorithm.attribute_weights
-    said = {
+    text_of_term = {
         **algorithm_in_words(plan),
-        "Metric": _metric(plan),
+        "Metric": _describe_metric(plan),
         "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
-        "Suppression": _suppression(done),
-        "Missing values": _missing(done),
+        "Suppression": _describe_suppression(run),
+        "Missing values": _describe_missing(run),
         "Coarsened": "; ".join(
-            f"{one.column} to level {one.level} of {one.tree.height - 1} of its hierarchy, before "
-            "anything was counted"
-            for one in done.prepared.coarsened
+            f"{part.column} to level {part.level} of {part.tree.height - 1} of its hierarchy, "
+            "before anything was counted"
+            for part in run.prepared.coarsened
         ),
-        "Levels": _levels(done),
-        "Parts": done.about_parts,
-        "Proof": done.about_gap,
+        "Levels": _describe_levels(run),
+        "Parts": run.about_parts,
+        "Proof": run.about_gap,
     }
-    return tuple((term, text) for term, text in said.items() if text)
+    return tuple((term, text) for term, text in text_of_term.items() if text)
 
 
-def _metric(plan: Plan) -> str:
+def _describe_metric(plan: Plan) -> str:
     card = plan.metric.card
-    what = f"{card.title}. {card.summary} Source: {card.source}."
+    text = f"{card.title}. {card.summary} Source: {card.source}."
     if uses(plan.algorithm.name, "metric"):
-        return what
-    return f"{what} The algorithm does not go by it; it counts what was lost."
+        return text
+    return f"{text} The algorithm does not use it; it only measures the loss."
 
 
 LOOKS: Mapping[str, str] = {
@@ -216,115 +215,120 @@ LOOKS: Mapping[str, str] = {
 """What a strategy's letter stands for."""
 
 
-def _strategy(plan: Plan) -> str:
-    chosen = plan.algorithm
-    said = []
-    if uses(chosen.name, "strategy"):
-        card, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
-        said = [f"{card.title}.", card.summary]
-        if needs_sensitive(chosen.strategy):
-            said.append(f"The sensitive column is {plan.led_by}.")
-        said += [SCOPES[chosen.scope].summary if looks_at else "", LOOKS[looks_at]]
-        said.append(f"Source: {card.source}.")
-    if said or uses(chosen.name, "tie_seed"):
-        seed = chosen.tie_seed
-        said.append(
-            "Of equally good ones, the first in tree order is taken."
+def _describe_strategy(plan: Plan) -> str:
+    settings = plan.algorithm
+    sentences = []
+    if uses(settings.name, "strategy"):
+        card, looks_at = STRATEGIES[settings.strategy], LOOKS_AT[settings.strategy]
+        sentences = [f"{card.title}.", card.summary]
+        if needs_sensitive(settings.strategy):
+            sentences.append(f"The sensitive column is {plan.led_by}.")
+        sentences += [SCOPES[settings.scope].summary if looks_at else "", LOOKS[looks_at]]
+        sentences.append(f"Source: {card.source}.")
+    if sentences or uses(settings.name, "tie_seed"):
+        seed = settings.tie_seed
+        sentences.append(
+            "Ties go to the first in tree order."
             if seed is None
-            else f"Of equally good ones, tie seed {seed} picks one, always the same."
+            else f"Tie seed {seed} decides ties, always in the same way."
         )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
-def _suppression(done: Run) -> str:
-    plan = done.prepared.plan
-    limit, gone = plan.suppression_limit, done.recoding.suppressed_records
+def _describe_suppression(run: Run) -> str:
+    plan = run.prepared.plan
+    limit, suppressed = plan.suppression_limit, run.recoding.suppressed_records
     if limit is None:
-        allowed = "The plan sets no limit."
+        limit_sentence = "The plan sets no limit."
     elif isinstance(limit, RecordsPlan):
-        allowed = f"At most {counted(limit.records, 'record')} may be suppressed."
+        limit_sentence = f"At most {counted(limit.records, 'record')} may be suppressed."
     else:
-        allowed = f"At most {percent(100 * limit)} of the records may be suppressed."
-    if not gone:
-        return f"{allowed} No record was suppressed."
-    share = percent(100 * gone / done.prepared.classes.n_records)
-    were = f"{counted(gone, 'record')} ({share}) {'was' if gone == 1 else 'were'} suppressed"
-    stays = "; their rows stay, blanked" if plan.suppressed == "keep" else ""
-    return f"{allowed} {were}{stays}."
+        limit_sentence = f"At most {percent(100 * limit)} of the records may be suppressed."
+    if not suppressed:
+        return f"{limit_sentence} No record was suppressed."
+    share = percent(100 * suppressed / run.prepared.classes.n_records)
+    were = "was" if suppressed == 1 else "were"
+    rows_note = "; their rows stay, blanked" if plan.suppressed == "keep" else ""
+    outcome = f"{counted(suppressed, 'record')} ({share}) {were} suppressed{rows_note}."
+    return f"{limit_sentence} {outcome}"
 
 
-def _missing(done: Run) -> str:
-    if done.prepared.dropped:
+def _describe_missing(run: Run) -> str:
+    if run.prepared.dropped:
         return (
-            f"{counted(done.prepared.dropped, 'record')} with a quasi-identifier missing left the "
-            "table before."
+            f"{counted(run.prepared.dropped, 'record')} with a missing quasi-identifier were left "
+            "out beforehand."
+            if run.prepared.dropped > 1
+            else "1 record with a missing quasi-identifier was left out beforehand."
         )
-    if done.prepared.plan.read.missing == "as-value":
+    if run.prepared.plan.read.missing == "as-value":
         return "A missing quasi-identifier counts as a value of its own."
     return ""
 
 
-def _levels(done: Run) -> str:
-    node, classes = done.recoding.trace.node, done.prepared.classes
+def _describe_levels(run: Run) -> str:
+    node, classes = run.recoding.trace.node, run.prepared.classes
     if node is None:
         return ""
     pairs = zip(classes.attributes, node, classes.hierarchies, strict=True)
-    listed = [f"{column} to level {level} of {tree.height - 1}" for column, level, tree in pairs]
-    return f"Every record was raised to the same levels: {', '.join(listed)}."
+    raised = [f"{column} to level {level} of {tree.height - 1}" for column, level, tree in pairs]
+    return f"Every record was raised to the same levels: {', '.join(raised)}."
 
 
 # --- what leaves ----------------------------------------------------------------------------
-def fates(done: Run) -> dict[str, str]:
+def fates(run: Run) -> dict[str, str]:
     """What happens to each column on its way into the release."""
-    plan, pseudonyms = done.prepared.plan, done.prepared.source.pseudonyms
-    levels = {one.column: one.level for one in done.prepared.coarsened}
-    found = {}
-    for column in done.prepared.source.table.columns:
+    plan, pseudonyms = run.prepared.plan, run.prepared.source.pseudonyms
+    levels = {coarsening.column: coarsening.level for coarsening in run.prepared.coarsened}
+    fate_of_column = {}
+    for column in run.prepared.source.table.columns:
         role = plan.roles.roles.get(column, Role.INSENSITIVE)
         if role is Role.QUASI_IDENTIFIER:
-            found[column] = "generalised"
+            fate_of_column[column] = "generalised"
         elif column in levels:
-            found[column] = f"coarsened to level {levels[column]} of its hierarchy"
+            fate_of_column[column] = f"coarsened to level {levels[column]} of its hierarchy"
         elif role is not Role.IDENTIFIER:
-            found[column] = "left as it is"
+            fate_of_column[column] = "left as it is"
         else:
-            found[column] = "pseudonyms drawn at random" if column in pseudonyms else "left out"
-    return found
+            drawn = column in pseudonyms
+            fate_of_column[column] = "pseudonyms drawn at random" if drawn else "left out"
+    return fate_of_column
 
 
-def what_leaves(done: Run) -> str:
-    """What the release protects and what it does not: the sentence that somebody has to sign."""
-    coarse = [one.column for one in done.prepared.coarsened]
-    passed = [one for one in done.prepared.source.passed_through() if one not in coarse]
-    replaced = done.prepared.source.pseudonyms
-    identifiers = done.prepared.plan.roles.columns(Role.IDENTIFIER)
+def what_leaves(run: Run) -> str:
+    """What the release protects and what it does not, by columns: somebody has to sign this."""
+    coarsened = [part.column for part in run.prepared.coarsened]
+    passing = run.prepared.source.passed_through()
+    unchanged = [column for column in passing if column not in coarsened]
+    replaced = run.prepared.source.pseudonyms
+    identifiers = run.prepared.plan.roles.columns(Role.IDENTIFIER)
     dropped = [column for column in identifiers if column not in replaced]
-    gone = done.recoding.suppressed_records
-    attributes = done.prepared.classes.attributes
-    said = [f"The records are alike in {_listed(attributes)} only."]
-    if gone:
-        kept = done.prepared.plan.suppressed == "keep"
-        said.append(
+    suppressed = run.recoding.suppressed_records
+    attributes = run.prepared.classes.attributes
+    sentences = [f"The records of a class are alike only in {_list_columns(attributes)}."]
+    if suppressed:
+        rows_stay = run.prepared.plan.suppressed == "keep"
+        sentences.append(
             one_or_many(
-                gone,
+                suppressed,
                 "Suppressed: {count} record, {share} ({how}).",
                 "Suppressed: {count} records, {share} ({how}).",
-                share=percent(100 * gone / done.prepared.classes.n_records),
-                how="their rows are blanked" if kept else "not in it",
+                share=percent(100 * suppressed / run.prepared.classes.n_records),
+                how="their rows are blanked" if rows_stay else "not in the release",
             )
         )
-    if coarse:
-        said.append(f"Coarsened before anything was counted: {_listed(coarse)}.")
-    if passed:
-        said.append(f"Left as they are: {_listed(passed)}.")
+    if coarsened:
+        sentences.append(f"Coarsened before anything was counted: {_list_columns(coarsened)}.")
+    if unchanged:
+        sentences.append(f"Left as they are: {_list_columns(unchanged)}.")
     if replaced:
-        said.append(f"Replaced by random labels: {_listed(replaced)}.")
+        sentences.append(f"Replaced by random labels: {_list_columns(replaced)}.")
     if dropped:
-        said.append(f"Left out: {_listed(dropped)}.")
-    return " ".join(said)
+        sentences.append(f"Left out: {_list_columns(dropped)}.")
+    return " ".join(sentences)
 
 
-def _listed(columns: tuple[str, ...] | list[str]) -> str:
+def _list_columns(columns: tuple[str, ...] | list[str]) -> str:
     return joined(map(quoted, columns))
 
 
@@ -340,15 +344,17 @@ class SensitiveMeasure:
 
 
 LEVELS: Mapping[str, SensitiveMeasure] = {
-    one.name: SensitiveMeasure(one.title, one.unit, one.card.direction, one.meaning)
-    for one in class_measures()
-    if one.title
+    measure.name: SensitiveMeasure(
+        measure.title, measure.unit, measure.card.direction, measure.meaning
+    )
+    for measure in class_measures()
+    if measure.title
 }
-"""What is said of a sensitive column, by the names in ``M.json``."""
+"""The measures of a sensitive column, by their names in ``M.json``."""
 
 
 def shown(level: float | None, what: SensitiveMeasure) -> str:
-    """A level as it is shown, without its unit; None is infinite.
+    """Format a level without its unit; None is infinite.
 
     >>> [shown(1.7581, LEVELS["entropy_l"]), shown(None, LEVELS["delta"])]
     ['1.75', '∞']

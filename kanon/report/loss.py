@@ -1,4 +1,4 @@
-"""All measures of what a release lost, beside those of both ends between which it lies."""
+"""All measures of what a release lost, beside those of the two ends between which it lies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ def ends_of(prepared: PreparedRun) -> LossEnds:
     return LossEnds(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
 
 
-def overview_of(done: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
+def overview_of(run: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     """All measures of a release, beside those of both ends; shares in percent."""
-    plan, classes = done.prepared.plan, done.prepared.classes
+    plan, classes = run.prepared.plan, run.prepared.classes
     name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
     before, at_root = (
-        {**found, name: found[name] / plan.k} for found in (ends.before, ends.at_root)
+        {**measures, name: measures[name] / plan.k} for measures in (ends.before, ends.at_root)
     )
     metrics = measured_metrics(plan, [plan.metric.name])
-    columns = [each.name for each in classes.sensitive]
-    found = overview(before, done.measures, at_root, metrics, columns)
-    return tuple(one.in_percent for one in found)
+    columns = [sensitive.name for sensitive in classes.sensitive]
+    measures = overview(before, run.measures, at_root, metrics, columns)
+    return tuple(measure.in_percent for measure in measures)

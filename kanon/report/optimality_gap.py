@@ -1,4 +1,4 @@
-"""How far a release is at most from the least loss that is possible, in one sentence."""
+"""How far a release is at most from the least possible loss."""
 
 from __future__ import annotations
 
@@ -16,53 +16,36 @@ from kanon.plan import Plan, parameters_of
 from kanon.run import PreparedRun, Run
 
 QUICKLY, CLOSELY = 50_000_000, 200_000
-"""Up to so many nodes times classes a bound takes about a second at most: quickly, and closely."""
+"""The most nodes times classes for which a quick, and a close, bound takes about a second."""
 
 
 @dataclass(frozen=True)
 class OptimalityGap:
     """A lower bound, and how far a release is from it.
 
-    Attributes
-    ----------
-    lost
-        The alteration of the release in percent; None if it shows ranges, for which no bound holds.
-    least
-        The alteration that no release by the hierarchies can go below, in percent.
-    k
-        The records that every class holds at least.
-    metric
-        The title of the metric that counts both.
-    suppresses
-        Whether the release suppresses records; else the bound is that of releases that keep all.
-    weighted, persons
-        Whether weights of columns guide the algorithm, which neither number counts; and whether k
-        counts persons.
-
-    Examples
-    --------
     The bound is rounded down and the gap up, so that both stay true.
 
     >>> print(OptimalityGap(4.684, 4.128, 5, "NLLM").sentence)
-    No release by these hierarchies, of any tool, that keeps every record can lose less than \
-4.12 % at k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least possible.
-    >>> print(OptimalityGap(9.0, 4.128, 5, "NLLM").sentence.partition("; ")[2])
-    this one loses 9.00 %, at most 2.2 times the least possible.
+    No release with these hierarchies that keeps all records can lose less than 4.12 % at k = 5 \
+(NLLM). This one loses 4.68 %, at most 14 % more than the least possible.
+    >>> print(OptimalityGap(9.0, 4.128, 5, "NLLM").sentence.partition("). ")[2])
+    This one loses 9.00 %, at most 2.2 times the least possible.
     """
 
-    lost: float | None  # the alteration of the release in percent
-    least: float  # the alteration that no release by the hierarchies can go below, in percent
-    k: int  # the records that every class holds at least
-    metric: str  # the title of the metric that counts both
-    suppresses: bool = False  # whether the release suppresses records
-    # whether weights of columns guide the algorithm, which neither number counts
-    weighted: bool = False
-    persons: bool = False
+    # the alteration of the release in percent; None if it shows ranges, for which no bound holds
+    lost: float | None
+    least: float  # the alteration in percent that no release with the hierarchies can go below
+    k: int  # the fewest records of a class
+    metric: str  # the title of the metric of both
+    # whether the release suppresses records; if not, the bound is for releases that keep them all
+    suppresses: bool = False
+    weighted: bool = False  # whether column weights guide the algorithm; neither number counts them
+    persons: bool = False  # whether k counts persons
 
     @classmethod
-    def of(cls, done: Run, bound: LowerBound) -> OptimalityGap:
-        lost = None if done.recoding.ranged else done.alteration
-        return cls.at(done.prepared, lost, done.recoding.suppressed_records > 0, bound)
+    def of(cls, run: Run, bound: LowerBound) -> OptimalityGap:
+        lost = None if run.recoding.ranged else run.alteration
+        return cls.at(run.prepared, lost, run.recoding.suppressed_records > 0, bound)
 
     @classmethod
     def at(
@@ -82,7 +65,7 @@ class OptimalityGap:
 
     @property
     def at_most(self) -> str:
-        """How far it is from the least possible at most, rounded up; nothing if that is not known.
+        """How far it is from the least possible at most, rounded up; "" if that is not known.
 
         >>> [OptimalityGap(lost, 4.0, 5, "NLLM").at_most for lost in (4.0, 4.001, 4.5, 8.001)]
         ['the least possible', '0.1 % more', '13 % more', '2.1 times']
@@ -95,8 +78,8 @@ class OptimalityGap:
             return ""
         times = self.lost / self.least
         if times > 2:
-            return f"{_up_said(times)} times"
-        return f"{_up_said(100 * (times - 1))} % more"
+            return f"{_format_up(times)} times"
+        return f"{_format_up(100 * (times - 1))} % more"
 
     @property
     def least_said(self) -> str:
@@ -105,114 +88,114 @@ class OptimalityGap:
         >>> [OptimalityGap(None, least, 5, "NLLM").least_said for least in (4.0, 4.128, 0.0567)]
         ['4.00 %', '4.12 %', '0.056 %']
         """
-        digits = _digits(self.least)
-        least = math.floor(_exact(self.least * 10**digits)) / 10**digits
+        digits = _count_decimals(self.least)
+        least = math.floor(_drop_rounding_noise(self.least * 10**digits)) / 10**digits
         return f"{least:.{digits}f} %"
 
     @property
     def sentence(self) -> str:
         """What no release can go below, and how far this one is from it at most."""
-        told = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
-        told["releases"] = (
-            "No release by these hierarchies, of any tool,"
+        holes = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
+        holes["releases"] = (
+            "No release with these hierarchies"
             if self.suppresses
-            else "No release by these hierarchies, of any tool, that keeps every record"
+            else "No release with these hierarchies that keeps all records"
         )
         if self.lost is None:
             return (
-                "{releases} can lose less than {least} at k = {k}, as {metric} counts. This one "
-                "shows ranges that are no groups of these hierarchies, so that does not hold for "
+                "{releases} can lose less than {least} at k = {k} ({metric}). This one shows "
+                "ranges that are not groups of these hierarchies, so the bound does not apply to "
                 "it."
-            ).format(**told)
-        told["lost"] = f"{self.lost:.{_digits(self.lost)}f} %"
+            ).format(**holes)
+        holes["lost"] = f"{self.lost:.{_count_decimals(self.lost)}f} %"
         if self.reached:
             return (
-                "{releases} can lose less than this one at k = {k}: it loses {lost}, as {metric} "
-                "counts, the least possible."
-            ).format(**told)
+                "{releases} can lose less than this one at k = {k}: it loses {lost} ({metric}), "
+                "the least possible."
+            ).format(**holes)
         if not self.least:
             return (
-                "How little a release by these hierarchies can lose at k = {k} is not known: the "
-                "bound that was found is {least}. This one loses {lost}, as {metric} counts."
-            ).format(**told)
-        told["far"] = self.at_most + ("" if self.lost / self.least > 2 else " than")
+                "It is not known how little a release with these hierarchies can lose at k = {k}: "
+                "the bound found is {least}. This one loses {lost} ({metric})."
+            ).format(**holes)
+        holes["far"] = self.at_most + ("" if self.lost / self.least > 2 else " than")
         return (
-            "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one loses "
-            "{lost}, at most {far} the least possible."
-        ).format(**told)
+            "{releases} can lose less than {least} at k = {k} ({metric}). This one loses {lost}, "
+            "at most {far} the least possible."
+        ).format(**holes)
 
     @property
     def explanation(self) -> str:
         """What the sentence holds for."""
-        said = [
+        sentences = [
             (
-                "This holds for every release in which each value stays as it is or becomes a "
-                "group above it in these hierarchies, and every class has at least "
+                "This holds for the releases of any tool in which each value stays as it is or "
+                "becomes a group above it in these hierarchies, and every class has at least "
                 f"{thin(self.k)} records. No record can lose less than in the cheapest group of "
-                f"{thin(self.k)} records that it fits in, and the bound is the sum of that over "
-                "all records; a close search also counts that a record is in one group alone. "
-                "Other models than k leave fewer releases, so they can only raise the least loss."
+                f"{thin(self.k)} records that it fits into; the bound is the sum of these losses "
+                "over all records. A close search also uses that each record is in only one group. "
+                "Models other than k allow fewer releases, so they can only raise the least loss."
             ),
-            "Records may be suppressed, and each of them counts as losing everything."
+            "Records may be suppressed; each suppressed record counts as losing everything."
             if self.suppresses
-            else (
-                "This release suppresses no record. One that does may lose less: for it there is "
-                "a bound of its own."
-            ),
+            else "This release suppresses no record. One that does may lose less; another bound "
+            "holds for it.",
         ]
         if not self.reached:
-            said.append("Whether any release comes as low as the bound is not known.")
+            sentences.append("It is not known whether any release comes as low as the bound.")
         if self.persons:
-            said.append("It holds where k counts persons too: k persons have at least k records.")
-        if self.weighted:
-            said.append(
-                "The weights of columns guide the algorithm; what was lost and the bound are "
-                "counted without them."
+            sentences.append(
+                "It also holds where k counts persons: k persons have at least k records."
             )
-        return " ".join(said)
+        if self.weighted:
+            sentences.append(
+                "Column weights guide the algorithm; the loss and the bound are counted without "
+                "them."
+            )
+        return " ".join(sentences)
 
 
-def _digits(number: float) -> int:
-    """How many decimals of a percentage are shown: two, or two digits of a small one."""
+def _count_decimals(number: float) -> int:
+    """The decimals to show: two, or two digits of a small number."""
     return 2 if number >= 0.1 or number <= 0 else 1 - math.floor(math.log10(number))
 
 
-def _exact(number: float) -> float:
+def _drop_rounding_noise(number: float) -> float:
     return float(f"{number:.12g}")
 
 
-def _up_said(number: float) -> str:
+def _format_up(number: float) -> str:
     """A number rounded up: to one decimal below ten, else to a whole one."""
-    tenths = math.ceil(_exact(10 * number))
-    return thin(math.ceil(_exact(number))) if tenths > 99 else f"{tenths / 10:.1f}"
+    tenths = math.ceil(_drop_rounding_noise(10 * number))
+    return thin(math.ceil(_drop_rounding_noise(number))) if tenths > 99 else f"{tenths / 10:.1f}"
 
 
 def effort(classes: EquivalenceClasses) -> int:
-    """How much there is to be looked at for a bound: nodes of the lattice times classes."""
+    """The work that a bound takes: nodes of the lattice times classes."""
     return n_nodes(classes.hierarchies) * classes.n_classes
 
 
 def why_no_bound(classes: EquivalenceClasses) -> str:
-    """Why no bound can be found for a table; nothing if one can."""
+    """Why no bound can be found for a table; "" if one can."""
     size = n_nodes(classes.hierarchies)
     if size <= MOST_NODES:
         return ""
     return (
-        "How close a release is to the least possible is not known here: the lattice of these "
-        f"hierarchies has {thin(size)} nodes, and a lower bound is found for up to "
+        "It is not known how close a release is to the least possible loss: the lattice of these "
+        f"hierarchies has {thin(size)} nodes, and a lower bound is computed for at most "
         f"{thin(MOST_NODES)}."
     )
 
 
 def bound_of(prepared: PreparedRun, progress: Progress) -> LowerBound:
     """The lower bound of all releases for a plan's k, by a close search."""
-    if said := why_no_bound(prepared.classes):
-        raise PlanError(said)
+    if reason := why_no_bound(prepared.classes):
+        raise PlanError(reason)
     return lower_bound(prepared.task_of_bound(), progress)
 
 
 def bound_found_soon(prepared: PreparedRun, progress: Progress) -> LowerBound | None:
-    """The same as closely as takes about a second; None if that is not possible at all."""
+    """The bound as closely as about a second allows; None if it allows none."""
     size = effort(prepared.classes)
     if size > QUICKLY or why_no_bound(prepared.classes):
         return None
@@ -220,9 +203,9 @@ def bound_found_soon(prepared: PreparedRun, progress: Progress) -> LowerBound | 
 
 
 def may_show_ranges(plan: Plan) -> bool:
-    """Whether releases of a plan may show ranges that are no groups of the hierarchies."""
-    chosen = plan.algorithm
-    if needs_hierarchies(chosen.name):
+    """Whether releases of a plan may show ranges that are not groups of the hierarchies."""
+    settings = plan.algorithm
+    if needs_hierarchies(settings.name):
         return False
-    own = {one.name: one.default for one in parameters_of(chosen.name)}
-    return {"release": "ranges", **own, **chosen.options}["release"] == "ranges"
+    defaults = {parameter.name: parameter.default for parameter in parameters_of(settings.name)}
+    return {"release": "ranges", **defaults, **settings.options}["release"] == "ranges"

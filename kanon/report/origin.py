@@ -1,4 +1,4 @@
-"""The released file, and by which fingerprints it, the input and the plan are known again."""
+"""The released file, and the fingerprints that identify it, the input and the plan."""
 
 import hashlib
 import importlib.metadata
@@ -44,52 +44,52 @@ class ReleasedFile:
     @property
     def how_read(self) -> dict[str, str]:
         """The separator and the encoding of a text file, by the keys of a plan's ``read``."""
-        its = FORMATS[self.kind]
-        form = its.fit_form(self.form)
-        known = {"separator": form.separator, "encoding": form.encoding}
-        return known if its.cells == "text" else {}
+        file_format = FORMATS[self.kind]
+        form = file_format.fit_form(self.form)
+        reading = {"separator": form.separator, "encoding": form.encoding}
+        return reading if file_format.cells == "text" else {}
 
     @property
     def fingerprint(self) -> tuple[str, str]:
         """What the fingerprint is of, in words, and the SHA-256 of the bytes."""
-        how = self.how_read
-        said = f" ({shown(how['separator'])}, {how['encoding'].upper()})" if how else ""
-        title = f"Release: the bytes of its {self.kind.upper()}{said}{self.remark}"
+        reading = self.how_read
+        note = f" ({shown(reading['separator'])}, {reading['encoding'].upper()})" if reading else ""
+        title = f"Release: the bytes of its {self.kind.upper()}{note}{self.remark}"
         return title, hashlib.sha256(self.content).hexdigest()
 
     @property
     def row_counts(self) -> Counter[tuple[Any, ...]]:
         """How often each row occurs in the file, its header too; nothing if it is not readable."""
         try:
-            read = read_back(self.content, self.kind, self.form.separator, self.form.encoding)
+            contents = read_back(self.content, self.kind, self.form.separator, self.form.encoding)
         except UNREADABLE:
             return Counter()
-        columns = [(name, *cells.to_pylist()) for name, cells in zip(*read, strict=True)]
-        return Counter(zip(*(one for one in columns if one[0] in self.rows), strict=True))
+        columns = [(name, *cells.to_pylist()) for name, cells in zip(*contents, strict=True)]
+        return Counter(zip(*(column for column in columns if column[0] in self.rows), strict=True))
 
 
-def file_of(done: Run, path: Path | None = None) -> ReleasedFile:
+def file_of(run: Run, path: Path | None = None) -> ReleasedFile:
     """The file that was handed out, in any form that kanon writes; without one, a plain CSV."""
-    pseudonyms = list(done.prepared.source.pseudonyms)
-    rows = done.released(index=True)
+    pseudonyms = list(run.prepared.source.pseudonyms)
+    rows = run.released(index=True)
     bare = rows.drop(columns=pseudonyms)
     if path is None:
-        left = ", without its columns of pseudonyms, which are drawn anew each time"
+        remark = ", without its columns of pseudonyms, which are drawn anew each time"
         content = table_bytes(bare, "csv")
-        return ReleasedFile(content, "csv", PLAIN, bare, left if pseudonyms else "")
-    kind, given = find_format(path.name).name, file_content(path)
-    own = getattr(done.prepared.source.table, "form", PLAIN)
-    for form, neutral in product(map(done.fitting, (*FORMS.values(), own)), (False, True)):
-        made = ReleasedFile(table_bytes(bare, kind, form, neutral), kind, form, bare).row_counts
-        if made == ReleasedFile(given, kind, form, bare).row_counts:
-            return ReleasedFile(given, kind, form, rows)
+        return ReleasedFile(content, "csv", PLAIN, bare, remark if pseudonyms else "")
+    kind, content_given = find_format(path.name).name, file_content(path)
+    own = getattr(run.prepared.source.table, "form", PLAIN)
+    for form, neutral in product(map(run.fitting, (*FORMS.values(), own)), (False, True)):
+        written = ReleasedFile(table_bytes(bare, kind, form, neutral), kind, form, bare)
+        if written.row_counts == ReleasedFile(content_given, kind, form, bare).row_counts:
+            return ReleasedFile(content_given, kind, form, rows)
     raise ReleaseError(f"{quoted(path.name)} does not hold the release of this plan and table.")
 
 
 _LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
 """What a release depends on, and its check and pictures."""
 
-_BYTES = "the bytes of the input file"
+_FILE_BYTES = "the bytes of the input file"
 
 
 @dataclass(frozen=True)
@@ -101,28 +101,28 @@ class Origin:
 
 def origin_of_file(path: Path) -> Origin:
     """The fingerprint of a file, by its bytes."""
-    return Origin(path.name, fingerprint_of_path(path), _BYTES)
+    return Origin(path.name, fingerprint_of_path(path), _FILE_BYTES)
 
 
 def origin_of_content(content: bytes, name: str) -> Origin:
     """The fingerprint of a file that was read already; the same as of the file itself."""
-    return Origin(name, _sha256(content), _BYTES)
+    return Origin(name, _hash_bytes(content), _FILE_BYTES)
 
 
 def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:
     """The fingerprint of a table that has no file of its own, by its cells as CSV."""
     cells = table_bytes(table.head(table.n_records), "csv")
-    return Origin(name, _sha256(cells), "the cells of the table in memory, as CSV")
+    return Origin(name, _hash_bytes(cells), "the cells of the table in memory, as CSV")
 
 
-def hashes_of(done: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[str, str], ...]:
-    """What each fingerprint is of, and the fingerprint: of the input, the plan and the release."""
-    classes = done.prepared.classes
+def hashes_of(run: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[str, str], ...]:
+    """The fingerprints of the input, the plan, the hierarchies and the release, with titles."""
+    classes = run.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
-    coarsened = {one.column: one.tree for one in done.prepared.coarsened}
+    coarsened = {coarsening.column: coarsening.tree for coarsening in run.prepared.coarsened}
     return (
         (f"Input: {origin.of}", origin.sha256),
-        ("Plan: as kanon writes it", fingerprint_of_plan(done.prepared.plan)),
+        ("Plan: as kanon writes it", fingerprint_of_plan(run.prepared.plan)),
         ("Hierarchies: their nodes as JSON", fingerprint_of_trees({**dict(trees), **coarsened})),
         release.fingerprint,
     )
@@ -131,11 +131,11 @@ def hashes_of(done: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[s
 def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
     """The fingerprint of hierarchies by their columns."""
     nodes = {column: to_nodes(tree) for column, tree in trees.items()}
-    return _sha256(json.dumps(nodes, sort_keys=True).encode())
+    return _hash_bytes(json.dumps(nodes, sort_keys=True).encode())
 
 
 def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:
-    """What writes a release into the operator's record; None if nobody asks for one."""
+    """The writer of the operator's record of releases; None if there is no such record."""
     if record_file() is None:
         return None
     return Recorder(who, by, table(), fingerprint_of_plan(plan), plan.k)
@@ -148,7 +148,7 @@ def fingerprint_of_address(address: Address) -> str | None:
 
 def fingerprint_of_plan(plan: Plan) -> str:
     """The fingerprint of a plan, however its file was laid out."""
-    return _sha256(canonical_plan(plan).encode("utf-8"))
+    return _hash_bytes(canonical_plan(plan).encode("utf-8"))
 
 
 def canonical_plan(plan: Plan) -> str:
@@ -168,5 +168,5 @@ def versions() -> tuple[tuple[str, str], ...]:
     return (("kanon", __version__), ("Python", platform.python_version()), *libraries)
 
 
-def _sha256(content: bytes) -> str:
+def _hash_bytes(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

@@ -1,8 +1,8 @@
-"""The report for publication: what the released file shows, and what somebody typed.
+"""The report for publication: what the released file shows, and typed texts.
 
-It is reckoned from the file. What was never computed from the table cannot be told: nothing counts
-the original values, who was left out, or what else could have been released. Single figures of the
-table are published where somebody asks for them by name.
+It is computed from the file, so it cannot reveal what was never computed from the table: nothing
+counts the original values, the records left out, or other possible releases. Single figures of the
+table are published only where somebody asks for them by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kanon.report.words import FIGURES, Words
 from kanon.run import Run
 from kanon.schema import Role
 
-_KEPT = {
+_KEPT_KEYS = {
     "suppression": ("build",),
     "intervals": ("build", "widths"),  # where they begin and end may be values of the column
     "mask": ("build", "keep", "side"),
@@ -53,7 +53,7 @@ class PublicReport:
     guarantees: tuple[Guarantee, ...]  # each model, and what the released file reaches
     plan_for_recipients: Mapping[str, Any]  # what a recipient needs of the plan
     release: tuple[str, str]  # what the fingerprint is of, and the fingerprint
-    # what is asked of the release by what it is for, and what it reaches, if somebody said so
+    # the thresholds of its purpose, and what it reaches
     decision: Decision | None = None
     # the figures of the table that are published, by the names of :data:`FIGURES`
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -80,22 +80,22 @@ class PublicReport:
 
 
 def public_report(
-    done: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
+    run: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:
-    """Reckon from a released file what its report for publication says."""
-    plan, recoding, fate = done.prepared.plan, done.recoding, fates(done)
+    """Compute from a released file what its report for publication says."""
+    plan, recoding, fate = run.prepared.plan, run.recoding, fates(run)
     # The file does not say whom its records are about.
-    checked = plan.model_copy(update={"person": None})
+    plan_to_check = plan.model_copy(update={"person": None})
     form = (file.form.separator, file.form.encoding)
-    verdicts = check_content(file.content, file.kind, file.rows, checked, form=form)
+    verdicts = check_content(file.content, file.kind, file.rows, plan_to_check, form=form)
     require(verdicts, file.kind)
     least = recoding.min_k
     in_words = [smallest_class(least)]
     if plan.person is None:
-        reached = guarantees(done, verdicts)
+        reached = guarantees(run, verdicts)
         in_words += [chance(1 / least, least)] if least else []
     else:
-        *others, of_persons = guarantees(done, (*verdicts, Verdict("", "", "", None, True)))
+        *others, of_persons = guarantees(run, (*verdicts, Verdict("", "", "", None, True)))
         reached = (*others, replace(of_persons, reached="not in the file"))
         in_words = [smallest_class(plan.k if least else None)]
     roles = plan.roles.roles
@@ -103,7 +103,7 @@ def public_report(
     return PublicReport(
         words=words or Words(),
         date=date,
-        verdict=verdict_sentence(done, reached),
+        verdict=verdict_sentence(run, reached),
         in_words=tuple(in_words),
         records=int(recoding.counts.sum()),
         classes=recoding.n_classes,
@@ -113,43 +113,44 @@ def public_report(
             if name in fate  # what marks suppressed rows is no column of the table
         ),
         guarantees=reached,
-        plan_for_recipients=_plan_for_recipients(done),
+        plan_for_recipients=_describe_plan_for_recipients(run),
         release=file.fingerprint,
     )
 
 
-def figures_of(done: Run) -> dict[str, Any]:
+def figures_of(run: Run) -> dict[str, Any]:
     """All figures of a table that may be published by name, as they are read."""
-    plan, classes = done.prepared.plan, done.prepared.classes
+    plan, classes = run.prepared.plan, run.prepared.classes
     content = plan.model_dump(mode="json", exclude_none=True)
     keys = ("algorithm", "metrics", "suppression_limit")
     return {
         "records": thin(classes.n_records),
-        "dropped": thin(done.prepared.dropped),
-        "suppressed": thin(done.recoding.suppressed_records),
+        "dropped": thin(run.prepared.dropped),
+        "suppressed": thin(run.recoding.suppressed_records),
         "persons": "not counted" if classes.persons is None else thin(classes.highest_k),
-        "alteration": f"{percent(done.alteration)}, {plan.metric.card.title}",
+        "alteration": f"{percent(run.alteration)}, {plan.metric.card.title}",
         "algorithm": {key: content[key] for key in keys if content.get(key)},
     }
 
 
-def _plan_for_recipients(done: Run) -> dict[str, Any]:
-    plan, recoding = done.prepared.plan, done.recoding
+def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
+    plan, recoding = run.prepared.plan, run.recoding
     content = plan.model_dump(mode="json", exclude_none=True)
-    given = {name: column.pop("hierarchy", None) for name, column in content["columns"].items()}
+    columns = content["columns"]
+    hierarchies = {name: column.pop("hierarchy", None) for name, column in columns.items()}
     trees = zip(recoding.classes.attributes, recoding.hierarchies, recoding.nodes.T, strict=True)
     for name, tree, nodes in trees:
-        chosen, column = given[name], content["columns"][name]
-        if isinstance(chosen, dict) and chosen.get("build") in _KEPT:
+        chosen, column = hierarchies[name], content["columns"][name]
+        if isinstance(chosen, dict) and chosen.get("build") in _KEPT_KEYS:
             # Its leaves are values of the table: how many there are says something of that.
-            kept = _KEPT[chosen["build"]]
-            column["hierarchy"] = {key: chosen[key] for key in kept if key in chosen}
+            keys_kept = _KEPT_KEYS[chosen["build"]]
+            column["hierarchy"] = {key: chosen[key] for key in keys_kept if key in chosen}
         elif chosen is not None:
             nodes = np.unique(nodes[nodes <= tree.root])  # a range says itself what it stands for
             column["hierarchy"] = {"nodes": nodes_above(tree, nodes)}
     sensitive = plan.roles.columns(Role.SENSITIVE)
     kinds = content["read"].get("kinds", {})
-    read = {"kinds": {one: kinds[one] for one in kinds if one in sensitive}}
+    read = {"kinds": {column: kind for column, kind in kinds.items() if column in sensitive}}
     keys = ("version", "columns", "privacy", "suppressed", "person", "order")
     return {**{key: content[key] for key in keys if key in content}, "read": read}
 

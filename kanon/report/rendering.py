@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing but itself: no host is asked when it is opened."""
+"""A report as one self-contained HTML page: opening it contacts no server."""
 
 import base64
 import json
@@ -30,18 +30,18 @@ def rendered(report: Report | PublicReport) -> bytes:
         "report": report,
         "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
         "kinds": {"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
-        "numbers_json": _data("application/json", numbers_json(report)),
+        "numbers_json": _build_data_url("application/json", numbers_json(report)),
     }
     if isinstance(report, PublicReport):
-        template = _environment().get_template("public.html.jinja")
+        template = _load_templates().get_template("public.html.jinja")
         return template.render(version=__version__, **shared).encode("utf-8", "replace")
-    page = _environment().get_template("report.html.jinja").render(
-        remarks=[(KINDS[kind], found) for kind, found in by_kind(report.remarks).items()],
+    page = _load_templates().get_template("report.html.jinja").render(
+        remarks=[(KINDS[kind], remarks) for kind, remarks in by_kind(report.remarks).items()],
         library=Markup(scripts.LIBRARY),
         drawing=Markup(scripts.DRAWING),
-        figures=Markup(_figures(report)),
+        figures=Markup(_encode_figures(report)),
         policy=scripts.allowed(),
-        numbers_csv=_data("text/csv", measures_csv(report)),
+        numbers_csv=_build_data_url("text/csv", measures_csv(report)),
         **shared,
     )  # fmt: skip
     return page.encode("utf-8", "replace")  # a name may hold half of a character
@@ -53,7 +53,7 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
         return {
             **{name: getattr(report, name) for name in ("title", "verdict", "records", "classes")},
             "form": "publication",
-            "guarantees": [asdict(one) for one in report.guarantees],
+            "guarantees": [asdict(part) for part in report.guarantees],
             "published": report.published,
             "plan": json.loads(report.plan),
             "sha256": dict([report.release]),
@@ -67,15 +67,15 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
         "dropped": report.dropped,
         "measures": report.measures,
         "lower_bound": report.gap and report.gap.least,
-        "guarantees": [asdict(one) for one in report.guarantees],
+        "guarantees": [asdict(part) for part in report.guarantees],
         "decision": report.decision and report.decision.numbers,
-        "profile": [asdict(one) for one in report.profile],
+        "profile": [asdict(part) for part in report.profile],
         "curves": [
-            {"title": one.title, "head": one.head, "rows": one.rows} for one in report.curves
+            {"title": part.title, "head": part.head, "rows": part.rows} for part in report.curves
         ],
         "better_alternative": report.alternatives.better or None,
         "alternatives": [
-            asdict(one) for one in (*report.alternatives.metrics, *report.alternatives.algorithms)
+            asdict(part) for part in (*report.alternatives.metrics, *report.alternatives.algorithms)
         ],
         "plan": json.loads(report.plan),
         "versions": dict(report.versions),
@@ -86,9 +86,8 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    """The templates, compiled once."""
-    made = jinja2.Environment(
+def _load_templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kanon.report", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -96,26 +95,27 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "flat": on_one_line,
         "thin": thin,
         "percent": percent,
         "level": shown,
-        "measure": _measure,
+        "measure": _format_measure,
     }
-    made.globals["counted"] = counted
-    return made
+    environment.globals["counted"] = counted
+    return environment
 
 
-def _figures(report: Report) -> str:
-    figures = [to_json(one, engine="json") for each in report.curves for one in each.figures]
+def _encode_figures(report: Report) -> str:
+    figures = [figure for section in report.curves for figure in section.figures]
     places = [
-        {"place": f"curve-{place}", "figure": json.loads(one)} for place, one in enumerate(figures)
+        {"place": f"curve-{place}", "figure": json.loads(to_json(figure, engine="json"))}
+        for place, figure in enumerate(figures)
     ]
     return json.dumps(places, sort_keys=True).replace("<", "\\u003c")  # no text can end it
 
 
-def _data(kind: str, content: bytes) -> str:
+def _build_data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
@@ -125,28 +125,28 @@ def numbers_json(report: Report | PublicReport) -> bytes:
 
 
 def measures_csv(report: Report) -> bytes:
-    """All measures of what was lost; a spreadsheet runs none of the texts."""
+    """All measures of loss, with no text that a spreadsheet would run."""
     rows = [
         {
-            "measure": one.card.title,
-            "column": one.column,
-            "before": one.before,
-            "after": one.after,
-            "all at root": one.at_root,
-            "of the way, %": one.way,
-            "unit": one.card.unit,
-            "better": one.card.direction,
-            "meaning": one.card.summary,
+            "measure": measure.card.title,
+            "column": measure.column,
+            "before": measure.before,
+            "after": measure.after,
+            "all at root": measure.at_root,
+            "of the way, %": measure.way,
+            "unit": measure.card.unit,
+            "better": measure.card.direction,
+            "meaning": measure.card.summary,
         }
-        for one in report.lost
+        for measure in report.lost
     ]
     return table_bytes(pd.DataFrame(rows), "csv", neutral=True)
 
 
-def _measure(number: float | None) -> str:
+def _format_measure(number: float | None) -> str:
     """A measure of any unit with four digits; a dash where it is not defined.
 
-    >>> _measure(12.3456), _measure(None), _measure(0.0)
+    >>> _format_measure(12.3456), _format_measure(None), _format_measure(0.0)
     ('12.35', '–', '0')
     """
     if number is None:

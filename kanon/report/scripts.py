@@ -11,10 +11,10 @@ DRAWING = (
     'for (const one of JSON.parse(document.getElementById("figures").textContent))'
     " Plotly.newPlot(one.place, one.figure);"
 )
-"""What has all pictures drawn, each in its place, from the figures that stand in the page."""
+"""Draws each picture in its place, from the figures in the page."""
 
 
 def allowed() -> str:
-    """What a policy names both scripts by: the hashes of their texts."""
+    """The hashes of both scripts, by which a content security policy names them."""
     digests = (hashlib.sha256(script.encode("utf-8")).digest() for script in (LIBRARY, DRAWING))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

@@ -1,4 +1,4 @@
-"""What only the people behind a release can say of it: why, for whom, on which ground."""
+"""What only the people behind a release can say about it: why, for whom, on what legal basis."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -25,26 +25,26 @@ TERMS: Mapping[str, str] = {
 """What each text is called in a report, in its order; the title stands at its head."""
 
 ASKED: Mapping[str, str] = {
-    "title": "What is released: it stands at the head of the report, such as “Patients of 2024, "
-    "for the registry”. Without it, the name of the table's file stands there.",
+    "title": "What is released, as the title of the report, such as “Patients of 2024, for the "
+    "registry”. Without it, the title names the table's file.",
     "purpose": "What the release is for, in a sentence or two.",
-    "responsible": "Who answers for the release, and signs.",
-    "recipient": "Who gets the release; for a publication, where it appears.",
-    "legal_basis": "What allows it, such as a law, a contract or consent.",
-    "retention": "How long the release is kept, and what becomes of it then.",
-    "remarks": "Whatever else belongs on file, such as who was asked.",
+    "responsible": "The person who is responsible for the release and signs the report.",
+    "recipient": "The people who get the release; for a publication, where it appears.",
+    "legal_basis": "What permits the release, such as a law, a contract or consent.",
+    "retention": "How long the release is kept, and what happens to it then.",
+    "remarks": "Anything else for the file, such as the people who were consulted.",
 }
-"""What each text is asked for, in the order in which one would write them."""
+"""The help of each text, in the order in which one would write them."""
 
 FIGURES: Mapping[str, str] = {
     "records": "Records that were anonymised",
     "dropped": "Records left out for missing values",
     "suppressed": "Suppressed records",
-    "persons": "Persons whom the records are about",
+    "persons": "Persons in these records",
     "alteration": "Alteration",
     "algorithm": "Algorithm, its parameters and seeds",
 }
-"""What of the table may be published by name, although the released file does not show it."""
+"""Figures of the table that may be published although the released file does not show them."""
 
 _Text = Annotated[str, Field(max_length=LONGEST)]
 

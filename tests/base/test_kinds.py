@@ -25,7 +25,7 @@ from kanon.hierarchy.build import ages, dates, intervals
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.plan import Plan
 from kanon.release.cell_values import in_order
-from kanon.release.released_rows import _numbered
+from kanon.release.released_rows import _number_values
 from kanon.run import run
 from kanon.sensitive import order_of_values
 from kanon.sources.addresses import Address
@@ -490,7 +490,7 @@ def test_what_checks_a_release_orders_numbers_as_they_are(name):
     assert order_of_values(texts) == (wanted, True)
     for said in ("", kind):
         assert in_order(texts, said) == wanted
-        assert np.argsort(_numbered(texts, said)).tolist() == [*map(texts.index, wanted)]
+        assert np.argsort(_number_values(texts, said)).tolist() == [*map(texts.index, wanted)]
 
 
 def test_a_chosen_kind_travels_with_the_table():

@@ -18,7 +18,7 @@ APP = (sys.executable, "-P", "-m", "kanon", "app", "--port")
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1"])
 def test_a_port_has_to_be_one(kanon, port):
-    check_failure(kanon("app", "--port", port), 2, [f"--port: {port} is no port", "1 to 65535"])
+    check_failure(kanon("app", "--port", port), 2, [f"--port: {port} is not a port", "1 to 65535"])
 
 
 def test_a_port_that_is_taken_is_told_of(kanon):

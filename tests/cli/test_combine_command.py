@@ -35,10 +35,15 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert lines[0].startswith("The smallest class has 2 and 2 records in age.json and sex.json, ")
-    assert "the smallest group that looks alike in all of them 1 (↑ better)" in lines[0]
+    assert "the smallest group that looks alike in all of them has 1 (↑ better)" in lines[0]
     assert lines[1] == "Anyone can line up the rows of all releases"
-    assert "asked of age.json and sex.json: 2 in the worst class of a single release, 1" in lines[2]
-    assert lines[3].startswith("'ill' becomes certain though no single release tells it: of 4 rec")
+    assert (
+        "required of age.json and sex.json: 2 in the worst class of any single release, 1"
+        in lines[2]
+    )
+    assert lines[3].startswith(
+        "'ill' becomes certain although no single release reveals it: for 4 rec"
+    )
     assert len(lines) == 4
     assert said.err == "kanon: All releases together do not meet what their plans ask for.\n"
     assert sorted(path.name for path in folder.iterdir()) == ["age.json", "people.csv", "sex.json"]

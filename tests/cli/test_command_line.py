@@ -42,7 +42,7 @@ def test_run_writes_the_release_and_says_what_it_did(kanon, folder):
     said = kanon(*RUN)
     assert (said.status, said.err) == (0, "")
     assert said.out.startswith("6 records; 3 classes, the smallest of 2 records; alteration ")
-    assert said.out.endswith("% of all that could be lost, as NCP counts\n")
+    assert said.out.endswith("% of all that could be lost (NCP)\n")
     assert said.out.count("\n") == 1
     rows = list(csv.reader(io.StringIO((folder / "released.csv").read_text("utf-8"))))
     assert rows == [["age", "sex", "disease"], *RELEASED]
@@ -507,8 +507,8 @@ def test_reverse_writes_a_row_per_way_and_k(kanon, folder):
     assert curve.groupby("way")["k"].max().tolist() == [6, 6, 6]
     first = curve[curve["greatest"] == 1].sort_values("k").iloc[0]
     assert said.out.startswith(
-        f"{len(curve)} rows; the models are met from {first['alteration']:.1f} % alteration on, as "
-        f"NCP counts, with k = {first['k']}\n"
+        f"{len(curve)} rows; the models are met from {first['alteration']:.1f} % alteration "
+        f"(NCP) on, with k = {first['k']}\n"
     )
 
 
@@ -560,7 +560,7 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
     assert said.status == 0 and said.err == ""
     first, second = said.out.splitlines()
     assert first == "84 rows: 21 columns, 7 strategies, areas on k from 3 to 6"
-    assert second.startswith("Mean rank, 1 the best: s")
+    assert second.startswith("Mean rank (1 is best): s")
     found = pd.read_csv(folder / "results.csv")
     assert found.columns.tolist() == [
         *("distribution", "values", "strategy", "criterion", "k_from", "k_to"),
@@ -583,7 +583,7 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
         said = kanon(*SIMULATE, "--state", "study.json")
     assert said.status == 130 and said.out == ""
     assert said.err == (
-        "Interrupted; 'study.json' was written, 'results.csv' was not. The same command goes on "
+        "Interrupted; 'study.json' was written, 'results.csv' was not. The same command continues "
         "from 'study.json'.\n"
     )
     assert not (folder / "results.csv").exists()
@@ -669,8 +669,8 @@ def test_bound_says_how_far_the_release_is_from_the_least_possible(kanon, folder
     measures = json.loads((folder / "m.json").read_text("utf-8"))
     least, lost = measures["lower_bound"], measures["alteration"]["ncp"]
     assert 0 < least <= lost
-    assert sentence.startswith("No release by these hierarchies, of any tool, that keeps every rec")
-    assert f"{lost:.2f} %" in sentence and "as NCP counts" in sentence
+    assert sentence.startswith("No release with these hierarchies that keeps all records can lose ")
+    assert f"{lost:.2f} %" in sentence and "(NCP)" in sentence
     plain = kanon(*RUN, "--measures", "without.json")
     assert plain.out.splitlines() == [outcome]
     without = json.loads((folder / "without.json").read_text("utf-8"))
@@ -704,13 +704,13 @@ def test_bound_of_a_lattice_too_large_is_a_warning(kanon, folder, monkeypatch):
     said = kanon(*BOUND, "--measures", "m.json")
     assert said.status == 0 and said.out.count("\n") == 1
     (line,) = said.err.splitlines()
-    assert line.startswith("kanon: warning: --bound: How close a release is to the least possible")
-    assert "has 6 nodes, and a lower bound is found for up to 3" in line
+    assert line.startswith("kanon: warning: --bound: It is not known how close a release is to the")
+    assert "has 6 nodes, and a lower bound is computed for at most 3" in line
     assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
     assert (folder / "released.csv").exists()
     before = files(folder)
     call = ("report", "plan.json", "--table", "people.csv", "--out", "report.html", "--bound")
-    check_failure(kanon(*call), 2, ["a lower bound is found for up to 3"])
+    check_failure(kanon(*call), 2, ["a lower bound is computed for at most 3"])
     assert files(folder) == before
 
 
@@ -748,7 +748,7 @@ def test_check_says_what_is_new_in_a_table(kanon, folder):
     starts = ("note: The column 'note' is new", "stops: 'sex' has 1", "note: The sensitive column")
     for line, start in zip(said.out.splitlines(), starts, strict=True):
         assert line.startswith(start)
-    assert said.err == "kanon: The plan cannot be run on this table: 1 thing to mend.\n"
+    assert said.err == "kanon: The plan cannot be run on this table: 1 problem to fix.\n"
     assert files(folder) == before
 
 

@@ -46,8 +46,8 @@ def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
     ask(folder, context)
     assert main(CALL) == 2
     said = capsys.readouterr()
-    assert said.out == ("Nothing is asked for that can be counted here, so nothing was checked.\n")
-    assert "nothing was checked; ask for k or a risk" in said.err
+    assert said.out == "No threshold is set that can be counted here, so nothing was checked.\n"
+    assert "nothing was checked; set one for k or a risk" in said.err
 
 
 def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):
@@ -84,7 +84,7 @@ def report(*more):
 
 
 def test_a_report_says_it_where_somebody_asked(folder):
-    heading = "What is asked of a release for this purpose"
+    heading = "What this purpose requires of a release"
     asked = with_own(ASKED, "k", ChosenThreshold(wanted=7, source="<b>Board</b>, May"))
     ask(folder, asked)
     page = report("--context", "context.json", "--public")

@@ -40,8 +40,8 @@ def raised(monkeypatch):
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     before = {number: signal.getsignal(number) for number in numbers}
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    monkeypatch.setattr(signals, "_taken", [])
-    monkeypatch.setattr(signals, "_received", [])
+    monkeypatch.setattr(signals, "_handled_signals", [])
+    monkeypatch.setattr(signals, "_received_signals", [])
     for number, handler in before.items():
         if handler is signal.SIG_IGN:  # as under nohup, where it is to stay so
             signal.signal(number, signal.SIG_DFL)
@@ -73,7 +73,7 @@ def test_a_signal_between_two_files_is_told_with_both(
 def test_who_does_not_wait_for_the_bound_has_everything_else(kanon, folder, monkeypatch, raised):
     monkeypatch.setattr("kanon.cli.run.bound_of", kill(signal.SIGINT))
     said = kanon(*BOTH, "--bound")
-    done = "'released.csv' and 'm.json' were written. 'm.json' is without lower_bound."
+    done = "'released.csv' and 'm.json' were written. 'm.json' lacks lower_bound."
     assert said == (130, "", f"Interrupted; {done}\n")
     assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
 
@@ -235,7 +235,7 @@ def test_a_process_says_one_line_at_its_first_and_none_at_its_last(folder, momen
     ("error", "part"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), "'m.json' cannot be written: no space"),
-        (ValueError("SECRET"), "failed by a mistake of its own: ValueError"),
+        (ValueError("SECRET"), "failed because of an error in kanon: ValueError"),
     ],
 )
 def test_what_fails_after_the_release_is_a_warning(kanon, folder, monkeypatch, error, part):
@@ -262,7 +262,7 @@ def test_what_fails_after_another_file_is_told_with_it(kanon, folder, monkeypatc
     monkeypatch.setattr("kanon.cli.simulate.results", broken(MemoryError()))
     said = kanon("simulate", *RUN[1:], "--state", "study.json")
     written = "'study.json' was written, 'released.csv' was not"
-    check_failure(said, 1, ["mistake of its own", written])
+    check_failure(said, 1, ["because of an error in kanon", written])
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(kanon, folder, m
         said = kanon(*call)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    check_failure(said, 2, ["cannot be written there", "the disk to have room"])
+    check_failure(said, 2, ["cannot be written there", "the disk needs room"])
     assert files(folder) == before and not [*folder.glob(".*")]
     (folder / name).write_text("mine", "utf-8")
     (folder / name).chmod(0o444)

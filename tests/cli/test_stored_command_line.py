@@ -126,7 +126,7 @@ def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given
     day = json.loads(line)["when"][:10]
     assert kanon(*wanted, "two.parquet").err == (
         f"kanon: warning: This table was released 1 time before, last on {day} with k = 2. Run "
-        "'kanon combine' with the plans of all its releases: it says what they tell together.\n"
+        "'kanon combine' with the plans of all its releases to see what they reveal together.\n"
     )
     if given == ["people.csv"]:
         again = kanon(*wanted, "three.parquet").err

@@ -154,7 +154,7 @@ def test_the_report_says_that_k_is_in_persons():
         "k-anonymity in persons with k = 5 for 'patient'", "6", "persons",
     )  # fmt: skip
     assert records.reached == "10"
-    assert "and from the table whom each of them is about" in verdict_sentence(
+    assert "the released rows, with persons from the table, every class" in verdict_sentence(
         done, (records, persons)
     )
     assert in_plain_words(done)[0].startswith(
@@ -380,7 +380,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
-    with pytest.raises(ReleaseError, match="does not say which records are of one person"):
+    with pytest.raises(ReleaseError, match="does not show which records belong to one person"):
         check_release(done.released(), plan())
     with pytest.raises(ReleaseError, match="could not be checked"):
         check_release(done.released(), plan(), None, FIVE_OF_ONE["patient"][1:])
@@ -427,7 +427,7 @@ def test_run_says_and_writes_the_fewest_persons(kanon, folder):
     said = kanon(
         "run", "persons.json", "--table", "visits.csv", "--out", "out.csv", "--measures", "M.json"
     )
-    assert "the smallest of 10 records, the one of fewest persons of 6 persons" in said.out
+    assert "the smallest of 10 records, at least 6 persons in each class" in said.out
     assert json.loads((folder / "M.json").read_text("utf-8"))["min_persons"] == 6
 
 

@@ -540,7 +540,7 @@ def test_entries_of_histograms_may_be_looked_through_in_parts(monkeypatch: Any) 
     table = pd.DataFrame({"a": list("11223344"), "b": list("xyxyxyxy"), "s": list("uvwuvwuv")})
     runs = [run(keeping(a=0, b=1), table), run(keeping(a=1, b=0), table)]
     whole = combined(runs, table).learnt
-    monkeypatch.setattr("kanon.release.composition._AT_ONCE", 3)
+    monkeypatch.setattr("kanon.release.composition._CHUNK_ENTRIES", 3)
     assert combined(runs, table).learnt == whole
 
 
@@ -624,7 +624,7 @@ def test_one_who_holds_all_holds_each() -> None:
     assert (two.alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
     assert (three.alone, three.level, three.records, three.holds) == (6, 2, 6, False)
     said = found.said(["one", "other"])[3]
-    assert "k = 3 (↑ better), asked of other: 6 in the worst class of a single release" in said
+    assert "k = 3 (↑ better), required of other: 6 in the worst class of any single release" in said
     assert "2 in the worst group of all together; 6 records in groups below it" in said
 
 
@@ -643,9 +643,9 @@ def test_only_releases_in_the_order_of_the_table_are_lined_up() -> None:
     # Age 1 has u and v, and F has u, u and v: two records in common at most.
     assert [one.candidates for one in found] == [1, 1, 1]
     assert found[0].about_order == (
-        "Anyone can match the rows of at least 0 of 6 records (↓ better); groups are counted as if "
-        "all rows were matched, the most that anyone can learn; without that, a person is one of "
-        "at most 1 record in the worst case (↑ better)"
+        "Anyone can match the rows of at least 0 of 6 records (↓ better). Groups are counted as if "
+        "all rows were matched, which is the most that anyone can learn. Without matched "
+        "rows, a person is one of at most 1 record in the worst case (↑ better)"
     )
     assert found[2].about_order == "Anyone can line up the rows of all releases"
 
@@ -686,15 +686,15 @@ def test_numbers_that_json_lacks_are_null() -> None:
 def test_releases_of_nobody_and_columns_undone_are_said() -> None:
     assert LearntValues("ill", 0, 0, None, None, None).sentence == "'ill': no release shows it"
     said = LearntValues("ill", 0, 0, 2, 1, 2).sentence
-    assert "in the worst case 1 value and at most 2 rows are left" in said
+    assert "the worst case leaves 1 value and at most 2 rows;" in said
     for k, undone, size in ((None, (), "no"), (3, ("age",), "3")):
         together = SimpleNamespace(min_k=k, unique_records=0, n_records=0)
         said = CombinedReleases((k, 5), together, (), (), undone, 0, True, 3).said(["one", "two"])
         assert said[0].startswith(
-            f"The smallest class has {size} and 5 records in one and two, the smallest group that "
-            f"looks alike in all of them {size} (↑ better)"
+            f"The smallest class has {size} and 5 records in one and two; the smallest group that "
+            f"looks alike in all of them has {size} (↑ better)"
         )
-        assert said[2:] == ("'age': generalised or left out in one release, shown as it is in "
+        assert said[2:] == ("'age': generalised or left out in one release, shown unchanged in "
                             "another",) * len(undone)  # fmt: skip
 
 

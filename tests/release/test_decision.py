@@ -115,12 +115,16 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     assert ("any 1 of their 2 quasi-identifiers" in said) is (known == 1)
     assert ("knows all their quasi-identifiers" in said) is (known == 2)
     more = ["1 quasi-identifier"] * (known == 1)
-    assert re.findall("that somebody knows more than ([^,]*)", said) == more
+    assert re.findall("that someone knows more than ([^,]*)", said) == more
 
 
 @pytest.mark.parametrize(
     ("level", "said"),
-    [(1, "1 equally frequent one,"), (1.004, "1.004 equally frequent ones,"), (2, "2 equally f")],
+    [
+        (1, "class everyone has the same"),
+        (1.004, "one of 1.004 equally"),
+        (2, "one of 2 equally f"),
+    ],
 )
 def test_one_value_and_several_are_as_hard_to_guess(level, said):
     own = with_own(Context(release="public"), "l", ChosenThreshold(wanted=2))
@@ -182,7 +186,7 @@ def test_a_verdict_names_all_that_is_not_met_and_never_says_more():
         asked = [name for name, one in thresholds(context).items() if one.wanted is not None]
         assert [part.threshold.card.name for part in decision.parts] == asked
         assert f"{sum(part.met for part in decision.parts)} of {len(asked)} thresholds" in said
-        assert said.endswith("which may tell more.") or "nor was a population" in said
+        assert said.endswith("no more than needed.") or "No population was given" in said
         assert decision.holds is all(part.met for part in decision.parts)
 
 
@@ -195,7 +199,7 @@ def test_the_context_changes_the_verdict():
     assert met == {"public": ["t"], "research": ["t"], "internal": ["k", "highest_risk"]}
     three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert decide(three, reached).holds
-    assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence
+    assert "Nothing was required of 'ill', so" in decide(three, reached).sentence
 
 
 @pytest.mark.parametrize(
@@ -212,19 +216,21 @@ def test_a_column_that_a_model_of_the_plan_is_about_was_asked(model):
     both = [{"model": "k-anonymity", "k": 2}, {**model, "column": "ill"}]
     reached = levels_reached(released(table, sensitive=("ill", "job"), privacy=both))
     said = decide(Context(release="internal"), reached).sentence
-    assert "Nothing was asked of 'job', so all who look alike may share one value there." in said
+    assert (
+        "Nothing was required of 'job', so everyone in a class may share one value there." in said
+    )
     one = levels_reached(released(PEOPLE, privacy=both))
-    assert "Nothing was asked of" not in decide(Context(release="internal"), one).sentence
+    assert "Nothing was required of" not in decide(Context(release="internal"), one).sentence
 
 
 def test_what_was_left_out_is_said():
     reached = levels_reached(released(PEOPLE.assign(age=1)), known=1)
     said = decide(Context(release="public", attacker="journalist", known=1), reached).sentence
     assert "any 1 of their 2 quasi-identifiers, but not whether they are in the table" in said
-    assert "Not considered: that somebody knows more than 1 quasi-identifier" in said
+    assert "Not considered: that someone knows more than 1 quasi-identifier" in said
     assert "nor was a population" in said
     alone = levels_reached(released(PEOPLE[["sex"]], sensitive=()))
-    assert "no column is called sensitive" in decide(Context(release="public"), alone).sentence
+    assert "no column has the role sensitive" in decide(Context(release="public"), alone).sentence
 
 
 def test_too_many_choices_are_refused():

@@ -55,9 +55,9 @@ def test_every_algorithm_is_remarked_on_that_raises_two_people_for_their_disease
     assert remark.found == (
         "1 class could be split into parts of at least 2 records, but no split of it meets "
         "Distinct l-diversity with l = 2 for 'ill'. kanon makes minimal releases: it "
-        "raises no more than needed. Anyone who knows this concludes that some part breaks that: "
-        "at worst a "
-        "person's 'ill' is known with 100.0 % instead of 40.0 %."
+        "generalises no more than needed. Anyone who knows this concludes that some part breaks "
+        "that: at worst a "
+        "person's 'ill' is 100.0 % certain instead of 40.0 %."
     )
 
 
@@ -82,7 +82,7 @@ def test_classes_of_models_for_two_columns_are_counted_alone():
     roles = {"job": {"role": "sensitive"}}
     _, (remark,) = remarks_of(privacy=both, columns={"job": list("abcabab")}, roles=roles)
     assert "for 'ill' and Distinct l-diversity with l = 2 for 'job'" in remark.found
-    assert "What being minimal tells was not reckoned for 1 class." in remark.found
+    assert "What minimality reveals was not computed for 1 class." in remark.found
     assert "instead of" not in remark.found
 
 
@@ -90,7 +90,7 @@ def test_a_class_left_whole_without_reason_is_counted_apart():
     """Levels that the user chose: no model asked for A, so nothing follows from it."""
     node = {"options": {"node": {"town": 1}}}
     assert remarks_of("levels", ills=["flu", "cold", *ILLS[2:]], **node)[1] == []
-    assert remarks_of("levels", **node)[1][0].found.endswith("100.0 % instead of 40.0 %.")
+    assert remarks_of("levels", **node)[1][0].found.endswith("100.0 % certain instead of 40.0 %.")
 
 
 def test_what_is_not_reckoned_is_said(monkeypatch):
@@ -113,4 +113,4 @@ def test_what_is_not_reckoned_is_said(monkeypatch):
     )
     monkeypatch.setattr(minimality, "_MOST_PLACES", 1)
     (remark,) = minimality_remarks(release, models, 2)
-    assert remark.found == "What being minimal tells was not reckoned for 2 classes."
+    assert remark.found == "What minimality reveals was not computed for 2 classes."

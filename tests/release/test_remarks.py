@@ -451,7 +451,7 @@ def test_who_knows_such_a_column_sees_smaller_classes():
     done, said = released(frame, k=3, x="qi", town="other")
     (remark,) = done.remarks
     assert remark.column == "town" and remark.share == 5 / 8
-    assert "62.5 % of the released records are alike with fewer than 3" in remark.found
+    assert "62.5 % of the released records are in classes of fewer than 3" in remark.found
     assert any("does not name 'p'" in sentence for sentence in said)
 
 
@@ -611,6 +611,6 @@ def test_records_that_were_suppressed_before_are_remarked_on():
     done, _ = released(table, a="qi", b="qi", ill="s")
     found = [one.found for one in done.remarks if one.kind == "suppressed-before"]
     assert found == [
-        "2 records of the table show nothing in any quasi-identifier (* or blank), as suppressed "
-        "ones do."
+        "2 records of the table show nothing in any quasi-identifier (* or blank), like "
+        "suppressed records."
     ]

@@ -260,8 +260,8 @@ def test_the_tables_order_is_warned_of_with_its_figures():
     ((_, _, raised, back),) = leak.columns
     assert found == (
         f"The rows keep the table's order. 'age' rises along the table: that gives back {back} of "
-        f"{raised} generalised values. The smallest class becomes 1 record, and {leak.alone} "
-        "records stand alone. 'surname' rises along the table: anyone who has its values in order "
+        f"{raised} generalised values. The smallest class shrinks to 1 record, and {leak.alone} "
+        "records are unique. 'surname' rises along the table: anyone who has its values in order "
         "knows whose row each is."
     )
     assert any(str(one.message).startswith(found) for one in caught)

@@ -104,7 +104,7 @@ def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
     ]
     assert set(plan) == {"version", "columns", "privacy", "suppressed", "order", "read"}
     assert "name" in plan["columns"], "said in README.txt, as the report names it too"
-    assert "names of its\ncolumns, those of left-out identifiers too." in (
+    assert "names of its\ncolumns, including identifiers that were left out." in (
         tmp_path / "README.txt"
     ).read_text("utf-8")
 
@@ -297,7 +297,7 @@ ROW = {"age": "*", "ill": "flu", "who": "P_1"}
     [
         ([{**ROW, "name": "Ana"}], "identifiers shown"),
         ([{"age": "*", "who": "P_1"}], "columns missing"),
-        ([{**ROW, "who": "Ana"}], "no pseudonyms in who"),
+        ([{**ROW, "who": "Ana"}], "non-pseudonyms in who"),
         ([{**ROW, "suppressed": "1"}], "suppressed rows with values"),
         (
             [{**ROW, "ill": "", "age": age, "suppressed": "1"} for age in "XY"],
@@ -322,7 +322,7 @@ def test_persons_who_are_not_shown_cannot_be_told():
     content["columns"]["who"]["pseudonym"] = False
     rows = [{"age": "*", "ill": ill} for ill in ("flu", "cold")]
     found = SCRIPT.check_table(content, ["age", "ill"], rows)
-    assert found[-1] == ("persons by who", "k = 2", None, None)
+    assert found[-1] == ("persons per class, by who", "k = 2", None, None)
 
 
 def test_formulas_that_were_neutralised_are_the_same_columns(tmp_path):

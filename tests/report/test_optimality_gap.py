@@ -152,11 +152,11 @@ def test_what_is_shown_errs_to_the_safe_side(one, other):
 @pytest.mark.parametrize(
     ("lost", "least", "said"),
     [
-        (30.0, 30.0, "can lose less than this one at k = 5: it loses 30.00 %, as NCP counts, the "),
-        (0.0, 0.0, "can lose less than this one at k = 5: it loses 0.00 %, as NCP counts, the "),
-        (3.0, 0.0, "is not known: the bound that was found is 0.00 %. This one loses 3.00 %"),
-        (None, 3.0, "less than 3.00 % at k = 5, as NCP counts. This one shows ranges that are no"),
-        (4.6559, 4.6511, "4.65 % at k = 5, as NCP counts; this one loses 4.66 %, at most 0.2 % "),
+        (30.0, 30.0, "can lose less than this one at k = 5: it loses 30.00 % (NCP), the "),
+        (0.0, 0.0, "can lose less than this one at k = 5: it loses 0.00 % (NCP), the "),
+        (3.0, 0.0, "the bound found is 0.00 %. This one loses 3.00 % (NCP)"),
+        (None, 3.0, "less than 3.00 % at k = 5 (NCP). This one shows ranges that are not"),
+        (4.6559, 4.6511, "4.65 % at k = 5 (NCP). This one loses 4.66 %, at most 0.2 % "),
     ],
 )
 def test_special_cases_have_sentences_of_their_own(lost, least, said):
@@ -170,9 +170,7 @@ def test_an_original_table_that_is_k_anonymous_loses_the_least():
     assert gap.lost and gap.at_most
     _, gap = people_gap(columns={"disease": qi()})
     assert "not known" not in gap.explanation
-    assert gap.reached and gap.sentence.endswith(
-        "it loses 0.00 %, as NCP counts, the least possible."
-    )
+    assert gap.reached and gap.sentence.endswith("it loses 0.00 % (NCP), the least possible.")
 
 
 def test_weights_guide_and_do_not_count():

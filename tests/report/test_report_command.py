@@ -69,7 +69,7 @@ def test_the_command_writes_the_form_for_publication(folder):
     page = written(folder, "--public", "--publish", "suppressed,persons,dropped")
     assert attached(page)["published"] == {
         "Records left out for missing values": "0", "Suppressed records": "0",
-        "Persons whom the records are about": "not counted",
+        "Persons in these records": "not counted",
     }  # fmt: skip
 
 
@@ -107,16 +107,16 @@ def test_a_seed_is_that_of_the_plan(folder):
 
 
 @pytest.mark.parametrize(("more", "plan", "status", "sentence"), [
-    (["--out", "report.pdf"], {}, 2, "--out: a report is a page; end its name in .html."),
+    (["--out", "report.pdf"], {}, 2, "--out: a report is an HTML page; end its name in .html."),
     (["--out", "no/report.html"], {}, 2, "'report.html' cannot be written there: "),
     (["--words", "absent.json"], {}, 2, "The file of words 'absent.json' cannot be read."),
     (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
-    (["--public", "--bound"], {}, 2, "--bound is for the internal form"),
+    (["--public", "--bound"], {}, 2, "--bound is for the internal report"),
     (["--publish", "records"], {}, 2, "--publish goes with --public"),
     (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; known are records"),
     (["--release", "absent.csv"], {}, 2, "'absent.csv'"),
-    (["--engine", "duckdb"], {}, 2, "A report checks the released rows again, for which the table "
-     "has to be in memory; add --engine memory, or make the report of a smaller table."),
+    (["--engine", "duckdb"], {}, 2, "A report rechecks the released rows, which needs the table in "
+     "memory; add --engine memory, or use a smaller table."),
     ([], {"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, "k = 7 cannot be reached: "),
     ([], {"privacy": [*TWO, {"model": "entropy-l-diversity", "l": 2.5}]}, 3, "cannot be reached"),
     ([], {"algorithm": {"name": "mdav"}}, 2, "MDAV takes means, and 'sex' holds texts; "),

@@ -51,7 +51,7 @@ NONE = "No record was suppressed."
         (
             {"algorithm": LEVELS, "suppression_limit": {"records": 1}}, ALONE,
             "At most 1 record may be suppressed.", "1 record (20.0 %) was suppressed.",
-            "Suppressed: 1 record, 20.0 % (not in it).",
+            "Suppressed: 1 record, 20.0 % (not in the release).",
         ),
         (
             {"algorithm": LEVELS, "suppression_limit": {"records": 2}, "suppressed": "keep"},
@@ -85,8 +85,8 @@ def test_identifiers_are_left_out_or_replaced(pseudonym):
 @pytest.mark.parametrize(
     ("missing", "lacking", "sentence"),
     [
-        ("drop-records", 1, "1 record with a quasi-identifier missing left the table before."),
-        ("drop-records", 2, "2 records with a quasi-identifier missing left the table before."),
+        ("drop-records", 1, "1 record with a missing quasi-identifier was left out beforehand."),
+        ("drop-records", 2, "2 records with a missing quasi-identifier were left out beforehand."),
         ("as-value", 1, "A missing quasi-identifier counts as a value of its own."),
     ],
 )
@@ -112,7 +112,7 @@ def test_only_words_that_were_given_are_kept():
     ("more", "met", "required"),
     [
         (
-            [], "(reached: 2); nothing was required of 'disease', so a whole class may share",
+            [], "(reached: 2); nothing was required of 'disease', so everyone in a class may share",
             "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
             "others.",
         ),
@@ -130,7 +130,7 @@ def test_one_and_several_models_are_said(more, met, required):
     assert explanations.algorithm_in_words(plan)["Required"] == required
     done = run(plan, PEOPLE)
     verdict = explanations.verdict_sentence(done, explanations.guarantees(done))
-    assert verdict.startswith("Counted again from the released rows alone, every class meets ")
+    assert verdict.startswith("Recounted from the released rows alone, every class meets ")
     assert met in verdict
 
 
@@ -206,8 +206,11 @@ def test_words_are_shown_as_they_were_typed_and_what_is_lacking_is_said():
 def test_every_page_in_print_says_what_it_is():
     report = report_of()
     for form, mark in (
-        (report, "Internal: this report shows values of the table. Do not pass it on."),
-        (report.public, "For publication: of the table no more than the release shows."),
+        (report, "Internal: this report shows values of the original table. Do not pass it on."),
+        (
+            report.public,
+            "For publication: apart from column names, this report shows no more",
+        ),
     ):
         page = page_of(form)
         assert page.count('class="sign"') == (2 if form is report else 0)

@@ -353,7 +353,7 @@ def test_the_command_holds_a_plan_against_it(tmp_path, capsys):
     asked = [*FIND, ANIMALS, "--plan", str(path), "--share", "0.5", "--k", "2"]
     assert main(asked) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "The plan takes for insensitive, against this: 'gender'."
+    assert last == "Insensitive in the plan, although they are in such sets: 'gender'."
     assert main([*asked, "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["contradicted"] == ["gender"]

@@ -525,7 +525,7 @@ def open_offline(chrome: Browser, path: Path, pictures: int = 3) -> None:
         page.set_viewport_size({"width": 420, "height": 800})  # a telephone
         assert page.evaluate("document.documentElement.scrollWidth") <= 420
         cut = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).length"
-        assert page.locator(".told td, .told th, p, li, caption").evaluate_all(cut) == 0
+        assert page.locator(".stacked td, .stacked th, p, li, caption").evaluate_all(cut) == 0
         page.set_viewport_size(VIEWPORT)
         with page.expect_download() as download:
             page.get_by_role("link", name="All numbers as JSON").click()

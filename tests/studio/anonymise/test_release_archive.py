@@ -60,7 +60,7 @@ def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads,
     with zipfile.ZipFile(io.BytesIO(downloads["download-archive"][1]())) as packed:
         assert b"Suppressed records" in packed.read("report.html")
         assert json.loads(packed.read("plan.json"))["algorithm"]["name"] == "gaa"
-        assert b"chosen to be told: suppressed, algorithm" in packed.read("README.txt")
+        assert b"chosen for publication: suppressed, algorithm" in packed.read("README.txt")
     at.number_input(key=frame_k(at)).set_value(5)
     go(at)
     assert downloads["download-archive"][0] != name, "another k has one of its own"

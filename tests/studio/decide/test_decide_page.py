@@ -107,7 +107,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital)
 def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hospital):
     at = hospital
     want(at, "k", 2)
-    assert "✓ at least 2 records look alike (asked for: 2)" in ui.page_text(at)
+    assert "✓ at least 2 records look alike (required: 2)" in ui.page_text(at)
     ui.enter(at, at.text_input(key=f"decide-source-{ui.work(at).version}-k"), "Ethics board")
     assert context(at).thresholds.k.source == "Ethics board"
     want(at, "k", 3)
@@ -169,7 +169,7 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     assert main(given) == 0
     written = (tmp_path / "report.html").read_bytes()
     assert MADE.sub(b"", written) == MADE.sub(b"", made()) and page.startswith("report-")
-    assert b"What is asked of a release for this purpose" in written
+    assert b"What this purpose requires of a release" in written
     ui.go(at, DECIDE)
     ui.enter(at, at.button_group(key="decide-release"), "internal")
     ui.go(at, "pages/report.py")

@@ -54,7 +54,7 @@ def made(at):
 
 def verdicts(at):
     found = [re.sub(r"\\|\*\*", "", one.value) for one in at.markdown]
-    return [one for one in found if "Counted again" in one or "Nothing is released" in one]
+    return [one for one in found if "Recounted" in one or "Nothing is released" in one]
 
 
 def with_preview(at):
@@ -101,7 +101,7 @@ def test_the_command_that_is_shown_makes_the_same_report(
     assert (python, module) == ("python", "kanon") and main(given) == 0
     assert same_but_for_the_day(files["report-html"], Path("report.html").read_bytes())
     assert previews(at) == [files["report-html"].decode()]
-    assert (b"For publication: of the table no more" in files["report-html"]) == public
+    assert (b"For publication: apart from column names" in files["report-html"]) == public
     assert json.loads(files["report-json"])["form"] == ("publication" if public else "internal")
     assert json.loads(files["report-words"]) == {"purpose": HOSTILE}
     if not public:
@@ -203,7 +203,7 @@ def test_a_report_is_made_read_and_outdated(start):
 
     made(at)
     (said,) = verdicts(at)
-    assert said.startswith("Release of hospital.csv. Counted again from the released rows alone")
+    assert said.startswith("Release of hospital.csv. Recounted from the released rows alone")
     assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
     assert any("sees at least 1 other record" in one.value for one in at.markdown)
     (table,) = at.table
@@ -268,7 +268,7 @@ def test_whatever_is_typed_is_text_of_a_bounded_length(start):
         assert ui.problems(at) == [] and field_of(at, "remarks").value == text
         (page,) = previews(at)
         assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
-        (said,) = [one.value for one in at.markdown if "Counted again" in one.value]
+        (said,) = [one.value for one in at.markdown if "Recounted" in one.value]
         assert "$x$" not in said and "<script>" not in said and "![" not in said
     text = "x" * (LONGEST + 1)
     type_text(at, "purpose", text)

@@ -56,7 +56,10 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
         assert said(at) == [expected(at)], "of the new release"
         assert ui.work(at).findings.bounds is found, "and nothing was looked for again"
         assert not {ASK, CLOSER} & {*ui.button_labels(at)}
-    assert any("holds for every release in which each value stays" in one for one in ui.texts(at))
+    assert any(
+        "holds for the releases of any tool in which each value stays" in one
+        for one in ui.texts(at)
+    )
     at.session_state[ui.WORK] = with_fields(ui.work(at), attribute_weights={"age": 5.0})
     ui.settled(ui.anonymised(at))
     assert ui.work(at).findings.bounds is found
@@ -67,7 +70,9 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     at.session_state[ui.WORK] = with_fields(ui.work(at), options=options)
     ui.settled(ui.anonymised(ui.go(at)))
     (sentence,) = said(at)
-    assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
+    assert (
+        sentence.endswith("so the bound does not apply to it.") and "This one loses" not in sentence
+    )
 
 
 def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
@@ -104,7 +109,7 @@ def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypa
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
-    assert any("a lower bound is found for up to 3" in one for one in ui.captions(at))
+    assert any("a lower bound is computed for at most 3" in one for one in ui.captions(at))
 
 
 @pytest.mark.nightly

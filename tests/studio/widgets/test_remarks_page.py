@@ -46,7 +46,7 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     label, said = remarks(at)
     assert label == "1 remark on these roles: values written in several ways"
     assert "'dose' has 1 value that is written in several ways (equal as numbers" in said
-    assert "Clean such a column before" in said and "1.50" not in said
+    assert "Clean such a column first" in said and "1.50" not in said
 
 
 def test_a_release_is_remarked_on_above_its_tables(start):
