@@ -23,9 +23,9 @@ CLASSES = Card(
 
 def measures_of(comparison: Comparison) -> Mapping[str, Card]:
     """Everything that a curve of a comparison can show, by name."""
-    own = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
+    alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
     further = comparison.further.values()
-    cards = (*comparison.criteria.values(), CLASSES, *further, *own)
+    cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
     return {card.name: card for card in cards}
 
 

@@ -27,7 +27,7 @@ def drawn(
     **layout: Any,
 ) -> go.Figure:
     """A figure with the common look."""
-    common = _common()
+    common = _create_common_layout()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
         name: {
@@ -38,15 +38,15 @@ def drawn(
         }
         for name, axis in {"xaxis": x, "yaxis": y, **further}.items()
     }
-    named = {"text": title, **common["title"]}
-    return go.Figure([*data], {**common, "title": named, "height": height, **axes, **layout})
+    figure_title = {"text": title, **common["title"]}
+    return go.Figure([*data], {**common, "title": figure_title, "height": height, **axes, **layout})
 
 
 @lru_cache(maxsize=1)
-def _common() -> dict[str, Any]:
-    found = lay_out(go.Figure(), "").layout.to_plotly_json()
-    del found["template"], found["title"]["text"]
-    return found
+def _create_common_layout() -> dict[str, Any]:
+    layout = lay_out(go.Figure(), "").layout.to_plotly_json()
+    del layout["template"], layout["title"]["text"]
+    return layout
 
 
 @lru_cache(maxsize=32)
@@ -58,9 +58,9 @@ def k_layout(
     >>> k_layout(10)["tickvals"]
     [2, 3, 5, 10]
     """
-    found = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
+    axis = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
     ends = [float(np.log10(1.8)), float(np.log10(max(largest, 2) * K_SPACE))]
-    return {**found, "title": found["title"]["text"], "range": ends}
+    return {**axis, "title": axis["title"]["text"], "range": ends}
 
 
 def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:

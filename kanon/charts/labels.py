@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 
 def placed(
-    labels: Iterable[Label], size: float, inside: Box, taken: Iterable[Box] = ()
+    labels: Iterable[Label], size: float, inside: Box, occupied: Iterable[Box] = ()
 ) -> list[Found]:
     """A place for each label, none over another: those that come first choose first.
 
@@ -89,18 +89,18 @@ def placed(
     >>> [found.text for found in placed(near, 10, Box(0, 0, 200, 40))]
     ['Felid', '', 'Dog']
     """
-    full, found = list(taken), []
+    taken_boxes, label_places = list(occupied), []
     for label in labels:
         tries = ((text, anchor) for text in label.texts for anchor in label.anchors)
         for text, anchor in tries:
             box = box_of(text, anchor, size)
-            if box.inside(inside) and not any(box.meets(other) for other in full):
-                full.append(box)
-                found.append(Found(anchor, text))
+            if box.inside(inside) and not any(box.meets(other) for other in taken_boxes):
+                taken_boxes.append(box)
+                label_places.append(Found(anchor, text))
                 break
         else:
-            found.append(Found(label.anchors[0], ""))
-    return found
+            label_places.append(Found(label.anchors[0], ""))
+    return label_places
 
 
 def box_of(text: str, anchor: Anchor, size: float) -> Box:

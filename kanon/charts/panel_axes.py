@@ -99,13 +99,13 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
     if scale == "percent":  # some can exceed 100 %
         most = round(most, 6)
         ends = PERCENT_RANGE if most <= 100 else [0.0, 1.05 * most]
-        more: dict[str, Any] = {"dtick": 25 if most <= 100 else None}
+        tick_style: dict[str, Any] = {"dtick": 25 if most <= 100 else None}
     elif card.unit == "0 to 1":  # beside percentages, as high as they
         ends = [end / 100 for end in PERCENT_RANGE]
-        more = {"dtick": 0.25}
+        tick_style = {"dtick": 0.25}
     elif scale != "log":
         ends = [0.0, 1.08 * most or 1.0]
-        more = {"nticks": 5}
+        tick_style = {"nticks": 5}
     else:
         ends = k_range(scene.comparison)
         if card.name != "min_k":
@@ -114,10 +114,10 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
         beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
         ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
                  if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
-        said = [thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
+        tick_texts = [thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
                 for tick in ticks]  # fmt: skip
-        more = {"type": "log", "tickvals": ticks, "ticktext": said}
-    scene.axis("y").update(range=ends, ticksuffix=" ", fixedrange=True, **more)
+        tick_style = {"type": "log", "tickvals": ticks, "ticktext": tick_texts}
+    scene.axis("y").update(range=ends, ticksuffix=" ", fixedrange=True, **tick_style)
     return ends
 
 

@@ -30,8 +30,10 @@ def finding(means: pd.DataFrame) -> str:
     parts = []
     for name, title in _PANELS.items():
         if name != OVERALL:
-            shown = means[name].round(2)
-            best = [str(one).upper() for one in means.index[shown == shown.min()]]
+            mean_ranks = means[name].round(2)
+            best = [
+                str(strategy).upper() for strategy in means.index[mean_ranks == mean_ranks.min()]
+            ]
             parts.append(f"{joined(best)} in {title[0].lower()}{title[1:]}")
     return f"Best mean rank: {', '.join(parts)}"
 

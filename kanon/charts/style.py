@@ -122,8 +122,8 @@ _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-se
 
 def colour_of_metric(name: str) -> str:
     """The colour of a metric: of a composed one, the same wherever it has that name."""
-    composed = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
-    return METRIC_COLOURS.get(name, composed)
+    fallback = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
+    return METRIC_COLOURS.get(name, fallback)
 
 
 def escaped(text: object, longest: int = 40) -> str:
@@ -144,16 +144,16 @@ def escaped_apart(labels: Sequence[str], longest: int) -> list[str]:
     >>> escaped_apart(["Married-1-civil", "Married-2-civil"], 8)
     ['Marri…#1', 'Marri…#2']
     """
-    found = [escaped(label, longest) for label in labels]
+    results = [escaped(label, longest) for label in labels]
     ends = [f"{label[: (longest - 1) // 2]}…{label[-(longest // 2) :]}" for label in labels]
-    ways = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
-    for way in ways:
-        often = Counter(found)
-        found = [
-            html.escape(cut, quote=False) if often[now] > 1 and len(label) > longest else now
-            for now, cut, label in zip(found, way, labels, strict=True)
+    alternatives = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
+    for shortened in alternatives:
+        counts = Counter(results)
+        results = [
+            html.escape(cut, quote=False) if counts[text] > 1 and len(label) > longest else text
+            for text, cut, label in zip(results, shortened, labels, strict=True)
         ]
-    return found
+    return results
 
 
 def first_named(names: Sequence[str]) -> str:
@@ -188,8 +188,8 @@ def translucent(colour: str, opacity: float) -> str:
     >>> translucent("#0072B2", 0.2)
     'rgba(0, 114, 178, 0.2)'
     """
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {opacity:g})"
+    r, g, b = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({r}, {g}, {b}, {opacity:g})"
 
 
 def axis_number(place: int) -> str:

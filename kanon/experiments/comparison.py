@@ -41,7 +41,7 @@ TIE_SEEDS = tuple(range(1, 11))  # the seeds of a band: ten more orders in which
 
 
 _ALTERATION = "alteration_"
-_SHOWN = 1  # decimals of a percentage: what looks equal is equal
+_DECIMALS = 1  # decimals of a percentage: what looks equal is equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +65,20 @@ class Line:
         """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
         columns = list(self.best_l)
         if criterion in further_cards():
-            kept = kept_as(criterion, sensitive, columns)
-            return np.array([run.further_at(kept, ks) for run in self.runs.values()])
-        found = [run.at(ks) for run in self.runs.values()]
+            column = kept_as(criterion, sensitive, columns)
+            return np.array([run.further_at(column, ks) for run in self.runs.values()])
+        criteria = [run.at(ks) for run in self.runs.values()]
         if criterion == L_CARD.name:
             name = privacy_column("entropy_l", sensitive, columns)
-            return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
+            return (
+                100.0 * np.array([numbers[name] for numbers in criteria]) / self.best_l[sensitive]
+            )
         if criterion == T_CARD.name:
             name = privacy_column("t_norm1", sensitive, columns)
-            return 0.5 * np.array([each[name] for each in found])
+            return 0.5 * np.array([numbers[name] for numbers in criteria])
         if criterion == SUPPRESSED_CARD.name:
             return np.array([run.suppressed_at(ks) for run in self.runs.values()])
-        return np.array([each[criterion] for each in found], dtype=float)
+        return np.array([numbers[criterion] for numbers in criteria], dtype=float)
 
 
 def hundredfold(criterion: str) -> float:
@@ -85,22 +87,22 @@ def hundredfold(criterion: str) -> float:
 
 
 def lines_of(
-    wanted: Sequence[Configuration],
-    found: Sequence[Curves | Points],
-    measured: Sequence[Metric],
+    configurations: Sequence[Configuration],
+    results: Sequence[Curves | Points],
+    metrics: Sequence[Metric],
     best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
-    guides = {metric.name: metric for metric in measured}
+    guides = {metric.name: metric for metric in metrics}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
-    for one, numbers in zip(wanted, found, strict=True):
-        own = replace(one, tie_seed=wanted[0].tie_seed)
-        runs.setdefault(own, {})[one.tie_seed] = numbers
+    for configuration, numbers in zip(configurations, results, strict=True):
+        base = replace(configuration, tie_seed=configurations[0].tie_seed)
+        runs.setdefault(base, {})[configuration.tie_seed] = numbers
     titles = titles_of_configurations(
         list(runs), {name: guide.card.title for name, guide in guides.items()}
     )
     return tuple(
-        Line(own, guides[own.metric], each, title=title, best_l=best_l or {})
-        for (own, each), title in zip(runs.items(), titles, strict=True)
+        Line(base, guides[base.metric], results_by_seed, title=title, best_l=best_l or {})
+        for (base, results_by_seed), title in zip(runs.items(), titles, strict=True)
     )
 
 
@@ -127,7 +129,7 @@ class Comparison:
         if not self.lines:
             return ()
         first, *others = [line.best_l for line in self.lines]
-        return tuple(column for column in first if all(column in each for each in others))
+        return tuple(column for column in first if all(column in bounds for bounds in others))
 
     @property
     def criteria(self) -> Mapping[str, Card]:
@@ -135,8 +137,8 @@ class Comparison:
         suppresses = any(isinstance(run, Points) and run.suppressed is not None for run in runs)
         more = [SUPPRESSED_CARD] if suppresses else []
         more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
-        reached = replace(minimum_k.CARD, unit=self.of)
-        return {**CRITERIA, **{card.name: card for card in (reached, *more)}}
+        min_k_card = replace(minimum_k.CARD, unit=self.of)
+        return {**CRITERIA, **{card.name: card for card in (min_k_card, *more)}}
 
     @property
     def further(self) -> Mapping[str, Card]:
@@ -167,12 +169,12 @@ class Comparison:
         return next(line for line in self.lines if line.name == name)
 
     def only(self, names: Iterable[str], bands: bool) -> Comparison:
-        wanted, found = set(names), []
+        name_set, lines = set(names), []
         for line in self.lines:
-            if line.name in wanted:
-                own = line.configuration.tie_seed
-                found.append(line if bands else replace(line, runs={own: line.runs[own]}))
-        return replace(self, lines=tuple(found))
+            if line.name in name_set:
+                tie_seed = line.configuration.tie_seed
+                lines.append(line if bands else replace(line, runs={tie_seed: line.runs[tie_seed]}))
+        return replace(self, lines=tuple(lines))
 
     def including(self, k: int) -> Comparison:
         """The same with one more k to show, where every k is known."""
@@ -182,15 +184,15 @@ class Comparison:
 
     def nearest(self, k: int) -> int:
         """The k that can be shown and is nearest to k by ratio; of two, the smaller."""
-        return min(self.ks, key=lambda known: (abs(math.log(known / k)), known))
+        return min(self.ks, key=lambda shown_k: (abs(math.log(shown_k / k)), shown_k))
 
     @property
     def interval(self) -> tuple[int, int] | None:
         """The first of the proposed intervals, or as much of it as is known; None for one k."""
         low, high = INTERVALS[0]
         inside = [k for k in self.ks if low <= k <= high]
-        known = inside if len(inside) > 1 else self.ks
-        return (known[0], known[-1]) if len(known) > 1 else None
+        usable = inside if len(inside) > 1 else self.ks
+        return (usable[0], usable[-1]) if len(usable) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
         """A criterion of every line under every tie seed, its own first."""
@@ -203,109 +205,117 @@ class Comparison:
             name for name, card in self.criteria.items() if card.unit == "%" or name == T_CARD.name
         ]
 
-    def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
+    def alterations(self, k: int, digits: int | None = _DECIMALS) -> Standing:
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.measured
         }
-        return self._standing(rows, digits=digits)
+        return self._compute_standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
         """Every criterion in percent at k, t 100 times: a row each, a column per line, by name."""
-        names = self._percentages()
+        names = self._list_percentages()
         rows = {name: hundredfold(name) * self.at(name, [k])[:, :, 0] for name in names}
-        return self._standing(rows, [self._higher(name) for name in names])
+        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def means(self) -> Standing:
         """The mean alteration in percent: a row per k, a column per line, by its name."""
-        found = self.at("mean_alteration", self.ks)
-        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
+        values = self.at("mean_alteration", self.ks)
+        return self._compute_standing({k: values[:, :, place] for place, k in enumerate(self.ks)})
 
     def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
         """The area under each curve on [low, high], in percent: NAUC."""
         check_interval(low, high, self.n_records)
         ks = sorted({low, high, *(k for k in points if low < k < high)})
 
-        def area(values: np.ndarray) -> float:
+        def compute_area(values: np.ndarray) -> float:
             return nauc(ks, values, low, high, self.n_records)
 
-        names = self._percentages()
+        names = self._list_percentages()
         rows = {
-            name: hundredfold(name) * np.apply_along_axis(area, 2, self.at(name, ks))
+            name: hundredfold(name) * np.apply_along_axis(compute_area, 2, self.at(name, ks))
             for name in names
         }
-        return self._standing(rows, [self._higher(name) for name in names])
+        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
         """The first of two lines minus the second at every k that can be shown; of t, 100 times."""
-        one, other = (
+        first_values, second_values = (
             hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
             for name in (first, second)
         )
         low = high = None
-        if len(one) > 1 and len(other) > 1:
-            low = one.min(axis=0) - other.max(axis=0)
-            high = one.max(axis=0) - other.min(axis=0)
-        return Difference(self.ks, one[0] - other[0], low, high, self._higher(criterion))
+        if len(first_values) > 1 and len(second_values) > 1:
+            low = first_values.min(axis=0) - second_values.max(axis=0)
+            high = first_values.max(axis=0) - second_values.min(axis=0)
+        return Difference(
+            self.ks,
+            first_values[0] - second_values[0],
+            low,
+            high,
+            self._is_higher_better(criterion),
+        )
 
     def table(self) -> pd.DataFrame:
         """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
-        altered = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
+        alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
         for line in self.lines:
-            own = line.configuration
+            configuration = line.configuration
             about = {
                 "configuration": line.name,
-                "metric": own.metric if guided(own) else None,
-                "strategy": own.strategy,
-                "scope": own.scope,
-                "algorithm": own.algorithm,
+                "metric": configuration.metric if guided(configuration) else None,
+                "strategy": configuration.strategy,
+                "scope": configuration.scope,
+                "algorithm": configuration.algorithm,
             }
             shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
             for place, (seed, run) in enumerate(line.runs.items()):
                 numbers = {
                     name: values
                     for name, values in by_total_variation(run.at(self.ks)).items()
-                    if not name.startswith(_ALTERATION) or name in altered
+                    if not name.startswith(_ALTERATION) or name in alteration_names
                 }
-                more = {name: each[place] for name, each in shares.items()}
+                more = {name: values_by_seed[place] for name, values_by_seed in shares.items()}
                 parts.append(numbers_table({**about, "tie_seed": seed, **numbers, **more}))
-        every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
-        return every if self.has_bands else every.drop(columns="tie_seed")
+        table = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+        return table if self.has_bands else table.drop(columns="tie_seed")
 
     @property
     def guide(self) -> Metric | None:
         """The metric that guides all lines, but for those that none does; None of several."""
         guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
-        (found,) = guides.values() if len(guides) == 1 else (None,)
-        return found if found in self.measured else None
+        (guide,) = guides.values() if len(guides) == 1 else (None,)
+        return guide if guide in self.measured else None
 
-    def _percentages(self) -> list[str]:
+    def _list_percentages(self) -> list[str]:
         names = self.in_points
-        own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
-        return [*own, *names]
+        alteration = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
+        return [*alteration, *names]
 
-    def _higher(self, criterion: str) -> bool:
+    def _is_higher_better(self, criterion: str) -> bool:
         return self.card(criterion).direction == "higher"
 
-    def _standing(
+    def _compute_standing(
         self,
         rows: Mapping[Any, np.ndarray],
         higher: Sequence[bool] | None = None,
-        digits: int | None = _SHOWN,
+        digits: int | None = _DECIMALS,
     ) -> Standing:
         """A row per thing measured, of shape (lines, seeds); compared as they are shown."""
         names = [line.name for line in self.lines]
 
-        def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:
-            return pd.DataFrame.from_dict(picked, orient="index", columns=names)
+        def build_frame(values_by_row: dict[Any, np.ndarray]) -> pd.DataFrame:
+            return pd.DataFrame.from_dict(values_by_row, orient="index", columns=names)
 
-        values = frame({row: each[:, 0] for row, each in rows.items()})
+        values = build_frame({row: values_by_seed[:, 0] for row, values_by_seed in rows.items()})
         if not self.has_bands:
             return standing(values, digits=digits, higher=higher)
-        low = frame({row: each.min(axis=1) for row, each in rows.items()})
-        high = frame({row: each.max(axis=1) for row, each in rows.items()})
+        low = build_frame({row: values_by_seed.min(axis=1) for row, values_by_seed in rows.items()})
+        high = build_frame(
+            {row: values_by_seed.max(axis=1) for row, values_by_seed in rows.items()}
+        )
         return standing(values, low, high, digits, higher)
 
 

@@ -133,28 +133,37 @@ def sweep(
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
     """
-    wanted = [
-        replace(one, scope=plan.algorithm.scope)
-        for one in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    configuration_list = [
+        replace(configuration, scope=plan.algorithm.scope)
+        for configuration in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
     ]
     check_k(ks)
-    tasks = tasks_of(prepare(plan, table, folder), wanted)
+    tasks = tasks_of(prepare(plan, table, folder), configuration_list)
     tasks[0].for_k(max(ks)).check()
     for task in tasks:
         check_task(plan.algorithm.name, task)
-    measured = measured_metrics(plan, metrics)
+    all_metrics = measured_metrics(plan, metrics)
     # What an algorithm does not go by makes no other run: it stands in several rows.
     name = plan.algorithm.name
-    alike = [
-        (one.metric if uses(name, "metric") else "", one.strategy if uses(name, "strategy") else "")
-        for one in wanted
+    keys = [
+        (
+            configuration.metric if uses(name, "metric") else "",
+            configuration.strategy if uses(name, "strategy") else "",
+        )
+        for configuration in configuration_list
     ]
-    different = {key: PlannedRun(name, task) for key, task in zip(alike, tasks, strict=True)}
-    solved = solve_sweep(progress, list(different.values()), ks, measured, workers)
-    found = dict(zip(different, solved, strict=True))
+    different = {key: PlannedRun(name, task) for key, task in zip(keys, tasks, strict=True)}
+    solutions = solve_sweep(progress, list(different.values()), ks, all_metrics, workers)
+    solution_by_key = dict(zip(different, solutions, strict=True))
     rows = [
-        numbers_table({"metric": one.metric, "strategy": one.strategy, **found[key].at(ks)})
-        for one, key in zip(wanted, alike, strict=True)
+        numbers_table(
+            {
+                "metric": configuration.metric,
+                "strategy": configuration.strategy,
+                **solution_by_key[key].at(ks),
+            }
+        )
+        for configuration, key in zip(configuration_list, keys, strict=True)
     ]
     return pd.concat(rows, ignore_index=True)
 
@@ -176,17 +185,17 @@ def configurations(
     MetricError, PlanError
         A name is unknown or given twice, or there is none.
     """
-    given: dict[str, Sequence[object]] = {
+    names_by_kind: dict[str, Sequence[object]] = {
         "metric": metrics,
         "strategy": strategies,
         "tie seed": tie_seeds,
     }
-    for what, names in given.items():
+    for kind, names in names_by_kind.items():
         if not names:
-            raise PlanError(f"Name at least one {what} to compare.")
-        twice = [name for place, name in enumerate(names) if name in names[:place]]
-        if twice:
-            raise PlanError(f"The {what} {quoted(twice[0])} is named twice; name each one once.")
+            raise PlanError(f"Name at least one {kind} to compare.")
+        repeated = [name for place, name in enumerate(names) if name in names[:place]]
+        if repeated:
+            raise PlanError(f"The {kind} {quoted(repeated[0])} is named twice; name each one once.")
     for name in metrics:
         metric_named(name, plan.composed_metrics)
     for name in strategies:
@@ -198,7 +207,7 @@ def configurations(
                 f"The algorithm {quoted(plan.algorithm.name)} picks no partners; the strategy "
                 f"{quoted(name)} needs 'gaa'."
             )
-    return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
+    return [Configuration(*names) for names in product(metrics, strategies, tie_seeds)]
 
 
 def check_k(ks: Sequence[object]) -> None:
@@ -224,7 +233,7 @@ def check_k(ks: Sequence[object]) -> None:
             raise PlanError(f"k = {k} is given twice; give each k once.")
 
 
-def tasks_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Task]:
+def tasks_of(prepared_run: PreparedRun, configurations: Sequence[Configuration]) -> list[Task]:
     """The task of each configuration, for the algorithm of the plan.
 
     Raises
@@ -233,14 +242,17 @@ def tasks_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Tas
         A metric cannot be used with these hierarchies.
     """
     return [
-        prepared.guided_by(
-            metric=one.metric, strategy=one.strategy, tie_seed=one.tie_seed, scope=one.scope
+        prepared_run.guided_by(
+            metric=configuration.metric,
+            strategy=configuration.strategy,
+            tie_seed=configuration.tie_seed,
+            scope=configuration.scope,
         ).task()
-        for one in wanted
+        for configuration in configurations
     ]
 
 
-_RUNNING = 0.9  # the share of a run's time that passes before its curves are measured, about
+_RUNNING_SHARE = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
 def solve_sweep(
@@ -275,13 +287,13 @@ def solve_sweep(
         Per run the criteria at every k up to the largest wanted, or at those that were wanted.
     """
 
-    def made(run: PlannedRun, told: Progress) -> Curves | Points:
-        return _criteria(told, run, ks, metrics, also_at)
+    def measure_run(run: PlannedRun, run_progress: Progress) -> Curves | Points:
+        return _measure_run(run_progress, run, ks, metrics, also_at)
 
-    return side_by_side([partial(made, run) for run in runs], progress, "run", workers)
+    return side_by_side([partial(measure_run, run) for run in runs], progress, "run", workers)
 
 
-def _criteria(
+def _measure_run(
     progress: Progress,
     run: PlannedRun,
     ks: Sequence[int],
@@ -290,21 +302,21 @@ def _criteria(
 ) -> Curves | Points:
     module, task = algorithm_named(run.algorithm), run.task
 
-    def seen(recoding: Recoding) -> Recoding:
+    def translate(recoding: Recoding) -> Recoding:
         if run.yardstick is None:
             return recoding
         return recoding_in_terms_of(recoding, run.yardstick)
 
     if serves_every_k(run.algorithm):
         path = module.merge_path(
-            task.for_k(max(ks)), lambda part, text: progress(_RUNNING * part, text)
+            task.for_k(max(ks)), lambda part, text: progress(_RUNNING_SHARE * part, text)
         )
-        done = finished_at(path, task, ks, progress)
-        if done:
-            return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
-        measured = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
-        within = None if also_at is None else [k for k in also_at if k <= path.k_max]
-        return curves_along(measured, metrics, within, lambda k: seen(path.at(k)))
+        finished = finished_at(path, task, ks, progress)
+        if finished:
+            return points_of({k: translate(recoding) for k, recoding in finished.items()}, metrics)
+        measured_path = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
+        measured_ks = None if also_at is None else [k for k in also_at if k <= path.k_max]
+        return curves_along(measured_path, metrics, measured_ks, lambda k: translate(path.at(k)))
 
-    done = recodings_at(progress, run.algorithm, task, ks)
-    return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
+    finished = recodings_at(progress, run.algorithm, task, ks)
+    return points_of({k: translate(recoding) for k, recoding in finished.items()}, metrics)

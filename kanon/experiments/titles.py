@@ -35,36 +35,48 @@ def combined(
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
     """Every algorithm with every metric, strategy and scope, each configuration once."""
-    found: dict[str, Configuration] = {}
+    by_name: dict[str, Configuration] = {}
     for algorithm in algorithms:
-        led = strategies if uses(algorithm, "strategy") else ("s1",)
-        for metric, strategy, scope in product(metrics or ["nllm"], led, scopes):
-            chosen = scope if LOOKS_AT[strategy] else "table"
-            one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
-            if metrics or not guided(one):
-                found.setdefault(name_of(one), one)
-    return tuple(found.values())
+        used_strategies = strategies if uses(algorithm, "strategy") else ("s1",)
+        for metric, strategy, scope in product(metrics or ["nllm"], used_strategies, scopes):
+            used_scope = scope if LOOKS_AT[strategy] else "table"
+            configuration = Configuration(metric, strategy, tie_seed, used_scope, algorithm)
+            if metrics or not guided(configuration):
+                by_name.setdefault(name_of(configuration), configuration)
+    return tuple(by_name.values())
 
 
 def titles_of_configurations(
     configurations: Sequence[Configuration], metrics: Mapping[str, str]
 ) -> list[str]:
     """A short label for each configuration: what tells it from the others."""
-    metrics_used = {each.metric for each in configurations if guided(each)}
-    picking = [each for each in configurations if uses(each.algorithm, "strategy")]
-    strategies = {each.strategy for each in picking}
-    several = len({each.algorithm for each in configurations}) > 1
-    found = []
-    for each in configurations:
+    metrics_used = {
+        configuration.metric for configuration in configurations if guided(configuration)
+    }
+    with_strategy = [
+        configuration
+        for configuration in configurations
+        if uses(configuration.algorithm, "strategy")
+    ]
+    strategies = {configuration.strategy for configuration in with_strategy}
+    several = len({configuration.algorithm for configuration in configurations}) > 1
+    titles = []
+    for configuration in configurations:
         parts = []
-        if guided(each) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
-            parts.append(metrics.get(each.metric, each.metric))
-        if each in picking and (len(strategies) > 1 or each.strategy != "s1"):
-            parts.append(each.strategy.upper())
+        if guided(configuration) and (
+            len(metrics_used) > 1 or (not several and len(strategies) <= 1)
+        ):
+            parts.append(metrics.get(configuration.metric, configuration.metric))
+        if configuration in with_strategy and (
+            len(strategies) > 1 or configuration.strategy != "s1"
+        ):
+            parts.append(configuration.strategy.upper())
         if several or not parts:
-            parts.append(short_title(each.algorithm))
-        found.append(" · ".join(parts) + (" (merged class)" if each.scope == "class" else ""))
-    return found
+            parts.append(short_title(configuration.algorithm))
+        titles.append(
+            " · ".join(parts) + (" (merged class)" if configuration.scope == "class" else "")
+        )
+    return titles
 
 
 def full_title(configuration: Configuration, metric: str) -> str:

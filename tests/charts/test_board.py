@@ -311,7 +311,7 @@ def test_a_matrix_and_a_scatter_stand_beside_a_curve():
     assert "<b>" not in str(heat.customdata) and heat.customdata[0][1] == ["a", "&lt;b&gt;"]
     assert scatter["xs"][1] == [2, 4, 8] and scatter["values"][1] == [30, 40, 50]
     assert scatter["front"] == [[0, 1], [1, 2], [0, 1, 2]], "by hand; equal ones stay"
-    assert scatter["said"][0] == "Nobody beats NCP and LLM in both diversity and mean alteration."
+    assert scatter["said"][0] == "Nothing beats NCP and LLM in both diversity and mean alteration."
     assert [column["title"] for column in board.cursor["columns"]] == [
         "Minimum k", "Mean alteration", "Diversity (entropy l)"
     ]  # fmt: skip
@@ -352,7 +352,7 @@ def test_what_a_comparison_lacks_is_said_in_its_place():
     texts = [one.text.replace("<br>", " ") for one in board.figure.layout.annotations]
     assert sum("needs a sensitive column" in text for text in texts) == 2
     assert "This table has no cost matrix of gone." in texts
-    assert "None of the configurations chosen for this panel is compared now." in texts
+    assert "This comparison has none of the configurations chosen for this panel." in texts
     assert "This comparison has no measure no such." in texts
     assert "Choose a column and a metric for this cost matrix." in texts
     assert not lines_drawn(board.figure) and board.cursor["columns"] == []

@@ -46,7 +46,7 @@ _HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"
 
 _BACK, _NEXT = ["learn-back", "attack-back"], ["learn-next", "attack-next"]
 
-_PRESSED = {
+_BUTTONS_BY_KEY = {
     "ArrowLeft": _BACK,
     "ArrowRight": _NEXT,
     "Home": ["learn-first"],
@@ -80,26 +80,26 @@ def choices(work: Work) -> None:
                 icon=":material/slideshow:",
                 key="learn-projector",
                 on_click=project,
-                help="One picture that fills the window: no controls, nothing to scroll, letters "
-                "for the last row. Keys or a presenter go through it; Esc comes back.",
+                help="One picture that fills the window, with letters large enough for the last "
+                "row. Use the keys or a presenter to move; Esc comes back.",
             )
 
 
-def _of_session(view: LessonsView) -> bool:
+def _is_about_session(view: LessonsView) -> bool:
     return not view.projected and {
         "steps": table_of(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
     }[view.part]  # fmt: skip
 
 
 def page() -> None:
-    about = _of_session(state.work().view(LessonsView))
+    about = _is_about_session(state.work().view(LessonsView))
     work = head("How does it work, step by step?", line=about)
-    part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
+    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).projected
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
         st.html(_HIDDEN)
-        _press(key=_KEYS, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})
-    if not projected:
+        _press(key=_KEYS, data={"pressed": _BUTTONS_BY_KEY | (_PRESENTER if on_projector else {})})
+    if not on_projector:
         choices(work)
     if part != "steps":
         st.html(_NARROW)

@@ -38,7 +38,7 @@ def project(on: bool = True) -> None:
 
 def stage(
     heading: str,
-    said: str,
+    text: str,
     parts: str,
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
@@ -48,7 +48,7 @@ def stage(
         st.html(_STYLE)
         st.html(
             f'<div class="stage"><h3 class="head" data-fit>{title}</h3>'
-            f'<p class="words" data-fit>{_ranked(said)}</p>{parts}</div>'
+            f'<p class="words" data-fit>{_rank_sentences(text)}</p>{parts}</div>'
         )
         if figure is not None:
             with st.container(key="projector-picture"):
@@ -65,9 +65,9 @@ def stage(
         )
 
 
-def _ranked(said: str) -> str:
+def _rank_sentences(text: str) -> str:
     """Sentences, of which the last ones are left out first where there is no room for all."""
     return " ".join(
-        f"<span{f' data-rank={place}' if place else ''}>{escape(each)}</span>"
-        for place, each in enumerate(re.split(r"(?<=\.) ", said))
+        f"<span{f' data-rank={place}' if place else ''}>{escape(sentence)}</span>"
+        for place, sentence in enumerate(re.split(r"(?<=\.) ", text))
     )

@@ -129,8 +129,8 @@ class LessonsView(SessionPart):
 
 def with_look(work: Work, part: str, **fields: Any) -> Work:
     lessons = work.view(LessonsView)
-    shown = replace(getattr(lessons, part), **fields)
-    return work.with_parts(replace(lessons, **{part: shown}))
+    view = replace(getattr(lessons, part), **fields)
+    return work.with_parts(replace(lessons, **{part: view}))
 
 
 def look(part: str, **fields: Any) -> None:
