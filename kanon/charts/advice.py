@@ -33,7 +33,6 @@ def on_front(ranking: WeighedWays, concern: str) -> np.ndarray:
 def advised_chart(
     ranking: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
-    """A point per line, the front as stairs, the proposals with their numbers."""
     numbers = [ranking.figures(place) for place in range(len(ranking.ways))]
     x = np.array([row["mean_alteration"] for row in numbers])
     titles = [escaped(ranking.title(place)) for place in range(len(ranking.ways))]

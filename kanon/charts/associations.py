@@ -25,7 +25,6 @@ _NAME_LENGTH = 16
 
 
 def association_table(before: Associations, after: Associations) -> pd.DataFrame:
-    """The numbers behind the heatmaps: a row per pair of columns that could be counted."""
     rows = []
     for i, j in zip(*np.triu_indices(len(before.columns), 1), strict=True):
         if not np.isnan(before.cramers_v[i, j]):
@@ -41,7 +40,6 @@ def association_table(before: Associations, after: Associations) -> pd.DataFrame
 
 
 def association_chart(before: Associations, after: Associations, title: str) -> go.Figure:
-    """Three heatmaps: before and after in one scale, and after minus before, centred at 0."""
     values_before, values_after = before.cramers_v, after.cramers_v
     names = [escaped(name, _NAME_LENGTH) for name in before.columns]
     left_margin = int(7.2 * max(map(len, names))) + 14

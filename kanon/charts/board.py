@@ -73,7 +73,6 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
-    """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid
@@ -135,7 +134,6 @@ def draw_board(
 def panel_table(
     comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
 ) -> pd.DataFrame:
-    """The numbers behind one panel; empty if the comparison has nothing for it."""
     scene = _create_contexts(comparison, layout.panels, costs or _find_no_costs, SIZES[1])[place]
     kind = KINDS[scene.panel.kind]
     return pd.DataFrame() if kind.lacks(scene) or _explain_no_lines(scene) else kind.table(scene)
@@ -187,10 +185,7 @@ def _write_in_panel(scene: PanelContext, sentence: str) -> None:
 
 
 def _build_cursor(
-    comparison: Comparison,
-    scenes: Sequence[PanelContext],
-    lacks: Sequence[str],
-    figure: go.Figure,
+    comparison: Comparison, scenes: Sequence[PanelContext], lacks: Sequence[str], figure: go.Figure
 ) -> dict[str, Any]:
     numeral_by_measure: dict[str, str] = {}  # each measure once, with the panel that shows it first
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
@@ -261,7 +256,6 @@ def _format_headlines(comparison: Comparison) -> list[str]:
 
 
 def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str, str]) -> str:
-    """Which line loses least and most on average, or between which ties decide, as displayed."""
     values, undecided = means.values.loc[k].to_numpy(), means.undecided
     if undecided is not None and means.low is not None and means.high is not None:
         is_open = undecided.loc[k].to_numpy()
@@ -303,11 +297,7 @@ _GREY = "#C4CBD1"
 
 
 def small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
-    """A criterion over k, one small panel per configuration.
-
-    All panels share their scales; the others stand in grey behind, so that each is seen against
-    all. For more configurations than one panel can tell apart.
-    """
+    """A criterion over k, a small panel per line, with all other lines in grey behind."""
     card = measures_of(comparison)[criterion]
     ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
     values_by_line = comparison.at(criterion, ks)

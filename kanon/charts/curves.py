@@ -18,7 +18,6 @@ FEW = 50  # up to so many k, each has a dot of its own
 def alteration_curve(
     curves: Curves | Points, metric: Metric, k: int, models: str = "", of: Counted = "records"
 ) -> go.Figure:
-    """The alteration at every k under one metric, with a cursor at the chosen k."""
     column = f"alteration_{metric.name}"
     alteration = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)
@@ -73,7 +72,6 @@ def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
 
 
 def point_at(k: int, y: float, colour: str) -> dict[str, Any]:
-    """A dot at the chosen k, with a white rim."""
     marker = {"size": 12, "color": colour, "line": {"color": "white", "width": 2}}
     return {
         "type": "scatter", "mode": "markers", "x": [k], "y": [y], "marker": marker,
@@ -82,7 +80,6 @@ def point_at(k: int, y: float, colour: str) -> dict[str, Any]:
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:
-    """The numbers behind the curves: one row per release on the path, or per k."""
     if isinstance(curves, Points):
         return numbers_table(by_total_variation(curves.numbers))
     columns = by_total_variation(curves.columns())

@@ -1,7 +1,6 @@
-"""A finished figure on dark paper: the same colours, as much lighter as it takes to see them.
+"""A finished figure on dark paper: the same colours, lightened until they can be seen.
 
-Charts are drawn for white paper, on which they leave in reports and prints. Where a page is dark, a
-figure is turned as a whole, so that no chart has to know of it.
+Charts are drawn for white paper, as in reports; a whole figure is converted where a page is dark.
 """
 
 import re
@@ -23,10 +22,7 @@ _FIXED_DARK = {
     "#770077": "#EEBBCC",
     "#332200": "#EEEE55",
 }
-"""The darkest colours of strategies, which would meet others if they were only made lighter.
-
-Found by the search that found those; see :data:`kanon.charts.style.STRATEGY_COLOURS`.
-"""
+"""The darkest colours of strategies, which would resemble others if they were only lightened."""
 
 _GREY = 22  # the parts of a grey differ by no more
 _LESS = 0.75  # the contrasts of a scale with two ends, or those would be white
@@ -83,7 +79,6 @@ def contrast(colour: str, paper: str = PAPER) -> float:
 
 # --- a figure -------------------------------------------------------------------------------
 def _darken_part(value: Any, key: str, text: bool) -> Any:
-    """A part of a figure with its colours turned; ``text`` says that they are a font's."""
     if key == "colorscale" and not isinstance(value, Mapping):
         return _darken_scale(value)
     if isinstance(value, Mapping):

@@ -52,7 +52,6 @@ def times_reached(part: Part) -> float:
 
 
 def decision_chart(decision: Decision, title: str) -> go.Figure:
-    """A bar per threshold, from the requirement to the result; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
     names = [_format_threshold_name(part) for part in parts]
     ends = [min(max(times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
@@ -109,7 +108,6 @@ def _format_result(part: Part) -> str:
 
 
 def reverse_finding(study: GreatestK, requirement: str, most: float) -> str:
-    """The greatest k with at most so much alteration, or the least alteration that allows one."""
     k = study.greatest_k(most)
     if k is None:
         least = percent(float(study.curve["alteration"].iloc[0]))
@@ -118,7 +116,6 @@ def reverse_finding(study: GreatestK, requirement: str, most: float) -> str:
 
 
 def reverse_chart(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
-    """The k that each search reaches with at most so much alteration, and the greatest k."""
     curve = study.curve
     data: list[dict[str, Any]] = [
         {

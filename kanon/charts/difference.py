@@ -58,7 +58,6 @@ def _describe_difference(difference: Difference, first: str, second: str, k: int
 
 
 def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
-    """The first of two lines minus the second over k, a panel per criterion, on one scale."""
     names = comparison.in_points
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)
@@ -132,7 +131,6 @@ def _format_signed(value: float) -> str:
 
 
 def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
-    """The numbers behind the chart: a row per criterion and k."""
     parts = []
     for name in comparison.in_points:
         difference = comparison.difference(name, first, second)
@@ -146,7 +144,6 @@ def difference_table(comparison: Comparison, first: str, second: str) -> pd.Data
 
 
 def what_if_title(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
-    """The finding: which way the alteration went, for one metric or where it moved most."""
     change = changes["own_after"] - changes["own_before"]
     name = first if first in changes.index else str(change.abs().idxmax())
     title = titles.get(name, name)
@@ -162,7 +159,6 @@ def what_if_title(changes: pd.DataFrame, titles: Mapping[str, str], first: str =
 
 
 def what_if_chart(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
-    """One line per metric that guided, from its alteration before to the one after."""
     figure = go.Figure()
     names = [str(name) for name in changes.index][::-1]
     for name in names:

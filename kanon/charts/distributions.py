@@ -31,7 +31,6 @@ class _Look(NamedTuple):
 
 
 def distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
-    """The numbers behind the pictures: a row per column and value, and one for the suppressed."""
     parts = []
     for distribution in distributions:
         before, after = distribution.before, distribution.after
@@ -56,7 +55,6 @@ def distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
 
 
 def distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
-    """One small panel per column, in the order given."""
     columns = min(_COLUMNS, len(distributions))
     rows = math.ceil(len(distributions) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -85,12 +83,8 @@ def distribution_panels(distributions: Sequence[Distribution], title: str) -> go
 
 
 def distribution_large(distribution: Distribution, title: str) -> go.Figure:
-    """One column in a chart of its own."""
     data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))
-    axes = {
-        "xaxis": {**x, "automargin": True},
-        "yaxis": {**y, "title": "share of the records"},
-    }
+    axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": "share of the records"}}
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}
     return _build_distribution_figure(data, title, _LARGE_HEIGHT, margin, axes)
 

@@ -36,7 +36,6 @@ def class_size_table(exposure: Exposure) -> pd.DataFrame:
 
 
 def class_size_chart(exposure: Exposure) -> go.Figure:
-    """How many records or persons share their quasi-identifiers with how many others."""
     table = class_size_table(exposure)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
@@ -78,7 +77,6 @@ def singling_out_table(unique_without: Mapping[str, int], exposure: Exposure) ->
 
 
 def singling_out_chart(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
-    """Which columns single people out; see :func:`singling_out_table`."""
     falls = singling_out_table(unique_without, exposure)
     fewer = falls[f"fewer unique {exposure.of}"]
     names = [escaped(name, 24) for name in falls["without column"]]
@@ -135,7 +133,6 @@ def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
 
 
 def contributions_chart(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
-    """What each column adds to one of the sets at most, in the colour of its role."""
     table = contributions_table(study).head(_COLUMNS).iloc[::-1]
     singled_out, percentage = _name_count_columns(study)
     column_roles = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]

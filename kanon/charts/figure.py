@@ -26,7 +26,6 @@ def drawn(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
-    """A figure with the common look."""
     common = _create_common_layout()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
@@ -66,9 +65,8 @@ def k_layout(
 def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
     """The k at which a curve is drawn, rising, and the row of the release for each.
 
-    A release serves all k up to the size of its smallest class. So a curve is a staircase; it is
-    drawn through the first and the last k of every step, as k is a whole number and nothing lies
-    between two of them.
+    A release serves all k up to the size of its smallest class: the curve is a staircase, drawn
+    through the first and the last k of every step.
     """
     if isinstance(curves, Points):
         ks = np.asarray(curves.numbers["k"])

@@ -16,15 +16,12 @@ class Anchor(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle, in pixels from the upper left."""
-
     left: float
     top: float
     right: float
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether two have a point in common."""
         return (
             self.left < other.right and other.left < self.right
             and self.top < other.bottom and other.top < self.bottom
@@ -39,8 +36,6 @@ class Box(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """The ends of both axes, and the box that they fill."""
-
     x: tuple[float, float]
     y: tuple[float, float]
     box: Box
@@ -59,7 +54,6 @@ class Scale(NamedTuple):
         )
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """What stands at a place in the picture."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),
@@ -104,7 +98,6 @@ def placed(
 
 
 def box_of(text: str, anchor: Anchor, size: float) -> Box:
-    """The box that a text beside a mark fills, as Plotly sets it."""
     width, away = width_of(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
     upright, across = anchor.side.split()
     left = {

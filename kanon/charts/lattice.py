@@ -1,8 +1,7 @@
-"""The lattice of full-domain generalisations: nodes and edges, what they amount to, the walks.
+"""The lattice of full-domain generalisations: its nodes and edges, and the walks of searches.
 
-A node stands at the height that is the sum of its levels, beside those of its height in canonical
-order. A large lattice is drawn as bars, one per height, as wide as it has nodes; walks stand at the
-same places in both.
+A node stands at the sum of its levels, in canonical order. A large lattice is drawn as a bar per
+height, as wide as it has nodes; walks stand at the same places in both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +47,6 @@ def lattice_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """Every node and edge of a lattice, and the walks of searches."""
     assessment = exploration.assessed
     nodes = _list_nodes(assessment)
     x, y = _place_nodes(exploration, nodes)
@@ -74,7 +72,6 @@ def heights_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it."""
     counts, satisfying = np.array(exploration.per_height, float), exploration.satisfying_per_height
     marker: dict[str, Any] = {"color": _BAR}
     if satisfying is not None:
@@ -107,10 +104,7 @@ def heights_chart(
 
 
 def neighbourhood_chart(
-    exploration: Exploration,
-    assessment: Assessment,
-    chosen: Node,
-    colouring: Colouring = "loss",
+    exploration: Exploration, assessment: Assessment, chosen: Node, colouring: Colouring = "loss"
 ) -> go.Figure:
     """The nodes straight above and below one node, with what the first step raises or lowers."""
     nodes = _list_nodes(assessment)
@@ -160,7 +154,6 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
 
 
 def lattice_table(exploration: Exploration, assessment: Assessment | None = None) -> pd.DataFrame:
-    """The numbers behind the picture: a row per node that was counted."""
     assessment = exploration.assessed if assessment is None else assessment
     nodes = _list_nodes(assessment)
     minimal = set(exploration.minimal)
@@ -185,7 +178,6 @@ def lattice_table(exploration: Exploration, assessment: Assessment | None = None
 
 
 def heights_table(exploration: Exploration) -> pd.DataFrame:
-    """The numbers behind the bars: per height how many nodes there are, and how many satisfy."""
     table = pd.DataFrame(
         {"height": range(len(exploration.per_height)), "nodes": list(exploration.per_height)}
     )
@@ -200,7 +192,6 @@ def _list_nodes(assessment: Assessment) -> list[Node]:
 
 
 def _place_nodes(exploration: Exploration, nodes: Sequence[Node]) -> tuple[np.ndarray, np.ndarray]:
-    """Where nodes stand: across by their rank, the middle at 0; up by their height."""
     heights = [sum(node) for node in nodes]
     across = [
         rank - (exploration.per_height[height] - 1) / 2
@@ -215,10 +206,7 @@ def _draw_edge_path(
     colour: str,
     width: float,
 ) -> dict[str, Any]:
-    """Many edges as one path below all else.
-
-    A line with gaps would become an element per edge in the browser: three times as slow.
-    """
+    """Many edges as one path: a line with gaps is three times as slow in the browser."""
     lines = (
         f"M{at[low][0]:g},{at[low][1]:g}L{at[high][0]:g},{at[high][1]:g}" for low, high in pairs
     )
@@ -234,7 +222,6 @@ def _draw_nodes(
     colouring: Colouring,
     size: float,
 ) -> list[dict[str, Any]]:
-    """The nodes: circles satisfy, crosses do not."""
     hovers = np.array(_format_hovers(exploration, assessment), dtype=object)
     # As text: of an array, a browser would tell Streamlit's selection something else.
     keys = np.array([" ".join(map(str, node)) for node in assessment.nodes.tolist()], dtype=object)

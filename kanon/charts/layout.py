@@ -1,7 +1,4 @@
-"""The layout of a board: which pictures stand side by side, and how large, saved as JSON.
-
-A layout does not depend on the table: a panel that a comparison cannot fill says why.
-"""
+"""The layout of a board, saved as JSON; it does not depend on the table."""
 
 from __future__ import annotations
 
@@ -44,7 +41,6 @@ class PanelSize(NamedTuple):
     label: int  # the longest label of a row of a matrix, in letters
 
     def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
-        """The pixels of the labels of a matrix: their size, and the room that they take."""
         longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
         side = min(self.height, self.width) - 4
         fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
@@ -74,8 +70,6 @@ class Panel:
 
 @dataclass(frozen=True)
 class Layout:
-    """Two to nine panels, in reading order."""
-
     panels: tuple[Panel, ...]
 
     def __post_init__(self) -> None:
@@ -86,7 +80,6 @@ class Layout:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Rows and columns."""
         return GRIDS[len(self.panels)]
 
     def sized(self, number: int) -> Layout:
@@ -101,7 +94,6 @@ class Layout:
         return Layout((*self.panels, *more)[:number])
 
     def to_json(self) -> str:
-        """The layout as a file; keys that were left empty are left out."""
         panels = [
             {key: value for key, value in asdict(panel).items() if value} for panel in self.panels
         ]
@@ -110,7 +102,6 @@ class Layout:
 
 
 def curves(*measures: str) -> Layout:
-    """A board of curves over k alone."""
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 

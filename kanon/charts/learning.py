@@ -95,7 +95,6 @@ def scores_chart(
     chance: float = np.nan,
     of: Counted = "records",
 ) -> go.Figure:
-    """The mean score over k, a line per representation validated in, ± its standard deviation."""
     several = len(panels) > 1
     columns = 2 if several else 1
     rows = -(-len(panels) // columns)
@@ -211,7 +210,6 @@ def agreement_chart(
     score_titles: Mapping[str, str],
     title: str,
 ) -> go.Figure:
-    """How well each measure agrees with each classifier's score: overall and at equal k."""
     names = [name for name in measures if name in set(agreements["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
     if agreements["at_equal_k"].notna().any():
@@ -261,7 +259,6 @@ def agreement_chart(
 def prediction_scatter(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
-    """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, releases in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family

@@ -28,7 +28,6 @@ def picture_of(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
-    """The picture of a step: regions, the two that meet, the lattice so far, or the trees."""
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     if (regions := regions_in(drawn_step)) is not None:
         # The same axes at every step, as long as the cut can be seen on them.
@@ -43,7 +42,6 @@ def picture_of(
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
-    """The numbers behind :func:`picture_of`."""
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     names = lesson.task.classes.attributes
     if (regions := regions_in(drawn_step)) is not None:
@@ -125,8 +123,7 @@ def regions_chart(
 ) -> go.Figure:
     """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
 
-    The region that is looked at has a thick rim, its parts are filled inside of it; a dot is as
-    many records as its number says, one without a number. Of one quasi-identifier, a strip.
+    The current region has a thick rim, its parts are filled; a dot says how many records it is.
     """
     regions = regions_in(step)
     if regions is None:
@@ -273,7 +270,6 @@ _LONGEST = 14  # longer labels of an axis are cut
 
 
 def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
-    """The minimum k, the alteration and, with a sensitive column, l and t after each step."""
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers

@@ -33,7 +33,6 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    """The lattice as far as a search has come: looked at, known unseen, or not known yet."""
     views = [
         earlier.detail
         for earlier in lesson.steps[: step + 1]

@@ -47,7 +47,6 @@ def lines_between(
     width: float,
     dash: str,
 ) -> dict[str, Any]:
-    """Straight lines between pairs of nodes, by where those stand."""
     x, y = ([end for a, b in pairs for end in (at[a][i], at[b][i], None)] for i in (0, 1))
     return {
         "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
@@ -56,8 +55,6 @@ def lines_between(
 
 
 def in_room(figure: go.Figure, room: Room) -> go.Figure:
-    """A picture with letters as large as its room asks for."""
-
     def enlarge(part: Any) -> Any:
         if isinstance(part, dict):
             return {

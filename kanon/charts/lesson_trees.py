@@ -39,7 +39,6 @@ _FEW = 6  # so few lines stand further apart
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """The two that a step joins: a small tree per quasi-identifier, and where they meet in it."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("this step merges nothing")
@@ -64,7 +63,6 @@ def merge_chart(
 
 
 def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier: the values that the table has after a step, as dots."""
     views = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -78,7 +76,6 @@ def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
 
 
 def standing(step: Step) -> list[dict[int, int]]:
-    """Per quasi-identifier the nodes of its tree that the table has after a step, with records."""
     records_by_node = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):
@@ -111,7 +108,6 @@ class _TreeView:
     left_out: int = 0  # how many marked nodes had no room
 
     def edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
-        """The edges that are drawn: all of a small tree, else the ways to the root."""
         if self.whole and _is_small(tree):
             return [(n, int(tree.parent[n])) for n in range(tree.root)]
         return sorted({edge for n in self.marks for edge in _list_path_edges(tree, n, tree.root)})
@@ -126,8 +122,6 @@ class _TreeView:
 
 @dataclass(frozen=True)
 class _Grid:
-    """How trees stand in a picture: so many in a row, and how high a line is, in pixels."""
-
     columns: int
     line: float
     rows: tuple[int, ...]
@@ -242,7 +236,6 @@ def _compute_tree_scale(
 
 
 def _shorten_to_width(text: str, width: float) -> str:
-    """A name as far as it has room, in letters of 16 pixels."""
     words = " ".join(text.split())
     lengths = range(len(words) - 1, 1, -1)
     return next((cut for cut in shorter(words, *lengths) if width_of(cut, 16) <= width), "…")
@@ -252,7 +245,6 @@ _LONGEST = 16  # longer labels are cut
 
 
 def _list_path_edges(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
-    """The edges from a node up to another."""
     path = tree.path(low)
     return list(pairwise(path[: path.index(high) + 1]))
 
@@ -371,9 +363,7 @@ _SIDES = ("top center", "middle right", "bottom center", "middle left", "top rig
 
 
 def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
-    """Where nodes stand, the root on the left: the lowest ones in lines of their own, others over
-    their middle, by level.
-    """
+    """Where nodes stand: the root left, leaves on their own lines, others in their middle."""
     below: dict[int, list[int]] = {node: [] for node in sorted(nodes)}
     for node in sorted(nodes - {tree.root}):
         below[int(tree.parent[node])].append(node)

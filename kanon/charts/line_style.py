@@ -51,12 +51,10 @@ class Look:
 
     @property
     def symbol(self) -> str:
-        """The marker's name in Plotly."""
         return self.marker if self.filled else f"{self.marker}-open"
 
 
 def looks_of(comparison: Comparison) -> Mapping[str, Look]:
-    """The look of each line, by its name."""
     new_lines = [line for line in comparison.lines if not line.kept]
     names = [line.configuration.algorithm for line in new_lines]
     by_algorithm = 1 < len(set(names)) == len(names)

@@ -23,13 +23,7 @@ from kanon.charts.style import (
     lay_out,
 )
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.cost_matrices import (
-    CostMatrix,
-    as_share,
-    cell_text,
-    cost_text,
-    decimals_of,
-)
+from kanon.hierarchy.cost_matrices import CostMatrix, as_share, cell_text, cost_text, decimals_of
 from kanon.hierarchy.cost_matrices import difference as minus
 
 _SHARE = "in % of what losing a value completely costs"
@@ -82,7 +76,6 @@ def cost_hovers(
 def difference_hovers(
     tree: Hierarchy, first: CostMatrix, second: CostMatrix, share: bool = False
 ) -> Texts:
-    """What each cell of a difference says: the common ancestor, and both costs."""
     labels = [escaped(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(first.nodes).tolist()
     if share:
@@ -113,7 +106,6 @@ def matrix_chart(
     marked_cell: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
-    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):

@@ -35,11 +35,9 @@ class PanelContext:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The axes of the panel, as a trace names them."""
         return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
-        """One of the axes in the layout: of kind ``x`` or ``y``."""
         return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
@@ -62,12 +60,10 @@ def k_ticks(largest: int) -> list[int]:
 
 
 def k_range(comparison: Comparison) -> list[float]:
-    """The ends of all axes for k, as powers of ten."""
     return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
 
 
 def k_axis_of(scene: PanelContext) -> None:
-    """Give a panel the axis for k that all of them share."""
     ticks = k_ticks(scene.comparison.n_records)
     scene.axis("x").update(
         type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
@@ -77,7 +73,6 @@ def k_axis_of(scene: PanelContext) -> None:
 
 
 def axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
-    """The title of an axis of a panel."""
     return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
 
 
@@ -122,6 +117,5 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
 
 
 def log_range(low: float, high: float) -> list[float]:
-    """The ends of a logarithmic axis that leaves room on both sides."""
     low, high = max(low, 1.0), max(high, 2.0)
     return [math.log10(low / 1.15), math.log10(high * 1.15)]

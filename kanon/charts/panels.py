@@ -78,7 +78,6 @@ class CurvePanel:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: PanelContext) -> str:
-        """The measure is not one of this comparison, or no line has a number of it."""
         measure, comparison = scene.panel.measure, scene.comparison
         cards = measures_of(comparison)
         if measure not in comparison.further:
@@ -90,22 +89,18 @@ class CurvePanel:
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """The measure."""
         return self._get_card(scene).title
 
     def axis(self, scene: PanelContext) -> str:
-        """Its unit and direction."""
         return unit_said(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The measure."""
         return [scene.panel.measure]
 
     def _get_card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Lines, the bands that ties leave open behind them, and markers here and there."""
         comparison, card = scene.comparison, self._get_card(scene)
         ks = comparison.ks
         values_by_line = comparison.at(card.name, ks)
@@ -150,7 +145,6 @@ class CurvePanel:
                 "values": _round_places(values_by_line[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, tie seed and k."""
         return measure_table(scene.comparison, scene.panel.measure)
 
 
@@ -162,7 +156,6 @@ class MatrixPanel:
     needs: ClassVar[tuple[str, ...]] = ("column", "metric")
 
     def lacks(self, scene: PanelContext) -> str:
-        """There is no such column or metric."""
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
         if not scene.panel.column:
@@ -170,18 +163,15 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
-        """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def axis(self, scene: PanelContext) -> str:
-        """How to read it."""
         which = "group → group" if self._get_matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """None: it is the same at every k."""
         return []
 
     def _get_matrix(self, scene: PanelContext) -> CostMatrix:
@@ -231,7 +221,6 @@ class MatrixPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """The matrix, in shares of the cost of losing a value."""
         return matrix_table(self._get_matrix(scene)).reset_index()
 
 
@@ -243,19 +232,15 @@ class ScatterPanel:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: PanelContext) -> str:
-        """The measure is not one of privacy."""
         return _explain_unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
-        """Both measures."""
         return f"{short_title(self._get_card(scene))} against alteration"
 
     def axis(self, scene: PanelContext) -> str:
-        """The unit and direction of privacy; alteration says its own below."""
         return unit_said(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """Both."""
         return [COST.name, scene.panel.measure]
 
     def _card(self, scene: PanelContext) -> Card:
@@ -299,7 +284,6 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """Both coordinates at every k, and who is on the front."""
         return scatter_table(scene.comparison, scene.panel.measure)
 
 
@@ -311,23 +295,19 @@ class ClassesPanel:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def lacks(self, scene: PanelContext) -> str:
-        """Nothing."""
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """What is on the axes."""
         if not self._has_sizes(scene):
             return CurvePanel().head(_create_curve_context(scene, CLASSES.name))
         return CLASS_SIZES
 
     def axis(self, scene: PanelContext) -> str:
-        """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The number of classes."""
         return [CLASSES.name]
 
     def _has_sizes(self, scene: PanelContext) -> bool:
@@ -335,7 +315,6 @@ class ClassesPanel:
         return all(run.class_sizes is not None for run in runs)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
             return CurvePanel().draw(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
@@ -369,7 +348,6 @@ class ClassesPanel:
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, k and class size."""
         if not self._has_sizes(scene):
             return CurvePanel().table(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
@@ -443,6 +421,5 @@ def _spread_markers(size: int, place: int, lines: int) -> list[int]:
 
 
 def lines_named(comparison: Comparison, names: Iterable[str]) -> Comparison:
-    """The lines of those names; all if none is named."""
     name_set = set(names)
     return comparison.only(name_set, bands=True) if name_set else comparison

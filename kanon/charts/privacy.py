@@ -45,7 +45,6 @@ def level_chart(
     limit_level: float | None = None,
     of: Counted = "records",
 ) -> go.Figure:
-    """The level of the worst class at every k, with a cursor at the chosen one."""
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
     text = [
@@ -89,10 +88,7 @@ class Series(NamedTuple):
 
 
 def distribution_table(
-    values: Sequence[str],
-    numeric: bool,
-    series: Mapping[str, np.ndarray],
-    most: int = 20,
+    values: Sequence[str], numeric: bool, series: Mapping[str, np.ndarray], most: int = 20
 ) -> pd.DataFrame:
     """Distributions side by side, the rarest values put together.
 
@@ -122,7 +118,6 @@ def distribution_table(
 def distribution_chart(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
-    """Bars per value, and a mark where the table as a whole stands."""
     # Positions, not names: two long values may be shortened to the same label.
     places = np.arange(len(table))
     marks = table[f"{baseline.name}, %"].to_numpy()

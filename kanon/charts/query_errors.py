@@ -16,7 +16,6 @@ _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 
 
 def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
-    """The numbers behind the picture: a row per count. Which values it was of is left out."""
     queries = study.queries
     return pd.DataFrame(
         {
@@ -32,7 +31,6 @@ def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def query_chart(study: QueryStudy, title: str) -> go.Figure:
-    """The share of the counts that are off by at most so much, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
     for name, colour, dash, mask in (

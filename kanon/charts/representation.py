@@ -81,7 +81,6 @@ def _choose_classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.
 def representation_table(
     part: ShownPart, names: Sequence[str], sizes: Sequence[int]
 ) -> pd.DataFrame:
-    """The numbers of the picture: a row per class."""
     cells = pd.DataFrame(part.entries, columns=pd.Index(part.labels, dtype=object))
     cells.insert(0, "released class", list(names), allow_duplicates=True)
     cells.insert(1, "records in it", list(sizes), allow_duplicates=True)
@@ -91,7 +90,6 @@ def representation_table(
 def representation_chart(
     part: ShownPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
-    """The rows of some classes as a heat map from 0 to 1; the released value is outlined."""
     n_rows, n_columns = part.entries.shape
     labels = escaped_apart(part.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]

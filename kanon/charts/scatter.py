@@ -40,7 +40,6 @@ def unbeaten(costs: np.ndarray, privacy_values: np.ndarray, privacy: Card) -> np
 
 
 def fronts(comparison: Comparison, measure: str) -> np.ndarray:
-    """Which lines are on the front at each k that can be shown. Shape (len(ks), lines)."""
     card = privacy_measures(comparison)[measure]
     costs = comparison.at(COST.name, comparison.ks)[:, 0]
     privacy_values = comparison.at(measure, comparison.ks)[:, 0]
@@ -82,7 +81,6 @@ def _lower_first_letter(title: str) -> str:
 def privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
-    """A point per configuration at k, the front that nothing beats, and its path over k."""
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]
@@ -138,7 +136,6 @@ def privacy_against_alteration(
 
 
 def marker_of(look: Look, size: int) -> dict[str, object]:
-    """A marker in Plotly's words: filled ones have a white rim, open ones a white inside."""
     if look.filled:
         return {
             "symbol": look.marker, "size": size, "color": look.colour,
@@ -214,7 +211,6 @@ def _compute_axis_ends(values: np.ndarray, percent: bool) -> list[float]:
 
 
 def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
-    """The numbers behind the picture at every k: both coordinates, and who is on the front."""
     parts = []
     on = fronts(comparison, privacy)
     ks = comparison.ks

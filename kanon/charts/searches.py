@@ -30,10 +30,7 @@ MARKERS = {
     improved_greedy.CARD.name: "diamond",
     samarati.CARD.name: "square",
 }
-"""One marker per search, by its name in Plotly; colour and dash are those of its walk.
-
-In the order in which they are drawn, from large to small: where searches agree, all are seen.
-"""
+"""One marker per search, drawn from large to small, so that all are seen where they agree."""
 
 _SIZES = dict(zip(MARKERS, ((12, 6.0), (10, 3.0), (6, 2.5)), strict=True))
 
@@ -54,7 +51,6 @@ EVALUATED = Card(
 
 # --- what came out, in sentences --------------------------------------------------------------
 def finding(study: Searches) -> str:
-    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
     levels, loss = (tally(study, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
     return (
         f"{short_title(_OURS)} rises fewer levels than {short_title(_DATAFLY)} at {levels} of "
@@ -63,7 +59,6 @@ def finding(study: Searches) -> str:
 
 
 def claims_said(study: Searches) -> list[str]:
-    """What holds here of what is said of Improved greedy, in levels, loss and time."""
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
     levels, of_k = tally(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
     above = tally(study, _LEVEL, _OURS, _SAMARATI)
@@ -101,7 +96,6 @@ def _describe_comparability(factor: float) -> str:
 
 
 def effort_finding(study: Searches) -> str:
-    """How many nodes each search evaluates of the largest lattice."""
     most = study.over_columns["columns"].max()
     last = study.over_columns[study.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
@@ -122,19 +116,16 @@ def _format_factor(factor: float) -> str:
 
 # --- the numbers ------------------------------------------------------------------------------
 def over_k_table(study: Searches) -> pd.DataFrame:
-    """The numbers over k, and what they were made with: for downloading."""
     table = study.over_k.rename(columns={"alteration": f"alteration_{study.metric.name}"})
     return table.assign(quasi_identifiers=len(study.attributes), suppression_limit=study.limit)
 
 
 def over_columns_table(study: Searches) -> pd.DataFrame:
-    """The numbers over quasi-identifiers, and what they were made with: for downloading."""
     return study.over_columns.assign(suppression_limit=study.limit)
 
 
 # --- the pictures -----------------------------------------------------------------------------
 def over_k_chart(study: Searches) -> go.Figure:
-    """Loss, level of generalisation and time over k: a panel each, a line per search."""
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
     figure = _lay_out_search_panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
                       f"{titled(SECONDS)}, log scale"], finding(study), 0.075)  # fmt: skip
@@ -177,7 +168,6 @@ def over_k_chart(study: Searches) -> go.Figure:
 
 
 def over_columns_chart(study: Searches) -> go.Figure:
-    """Time and nodes evaluated over the number of quasi-identifiers, at k = 10."""
     if study.lacking:
         raise ValueError(study.lacking)
     table = study.over_columns
@@ -245,7 +235,6 @@ def _lay_out_search_panels(
 
 
 def _draw_search_line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
-    """A search in a panel; a wide line is seen under the narrow ones of others."""
     look = WALK_LOOKS[name]
     size, width = _SIZES[name]
     return {
@@ -296,7 +285,6 @@ def _choose_log_ticks(ends: Sequence[float]) -> dict[str, Any]:
 
 
 def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
-    """Name lines at the right of a panel, each beside its last point, none upon another."""
     number = axis_number(panel)
     low, high = figure.layout[f"yaxis{number}"].range
     heights = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]

@@ -39,7 +39,6 @@ def finding(means: pd.DataFrame) -> str:
 
 
 def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
-    """Per criterion the mean rank of each strategy, the best on the left."""
     names = [name.upper() for name in means.index]
     figure = make_subplots(
         rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,

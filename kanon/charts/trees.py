@@ -1,7 +1,4 @@
-"""A hierarchy drawn once, for paper: where each node stands and what is written beside it.
-
-Places and texts alone; whoever shows them makes SVG of them, and escapes the texts.
-"""
+"""A hierarchy drawn for paper: where each node stands and its text, which is not escaped."""
 
 from dataclasses import dataclass, replace
 
@@ -31,8 +28,6 @@ class Spot:
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    """A drawing: its size in pixels, and its nodes, parents first."""
-
     # in pixels
     width: int
     height: int

@@ -31,8 +31,7 @@ K_PRESETS: Mapping[str, tuple[int, ...]] = {
     "thirteen": tuple(k for k in PAPER_K if k != 50),
     "eleven": tuple(k for k in PAPER_K if k != 50 and k <= 5000),
 }
-"""The k over which the papers take areas: for metrics, for strategies on real sensitive
-attributes, and for strategies on simulated ones (Mauger, Le Mahec, Dequen 2023)."""
+"""The k over which the papers take areas (Mauger, Le Mahec, Dequen 2023)."""
 
 INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
 """The intervals of k over which areas are taken, as proposed by default."""
@@ -51,7 +50,7 @@ class Line:
     runs: Mapping[int | None, Curves | Points]  # its criteria per tie seed, its own first
     name: str = ""  # what tells it from every other line
     title: str = ""  # a short label
-    # whether it was kept under a name of its own, apart from the settings in use
+    # whether it is a saved configuration
     kept: bool = False
     # per sensitive column that its releases were measured by, the entropy l of the table as one
     # class
@@ -82,7 +81,7 @@ class Line:
 
 
 def hundredfold(criterion: str) -> float:
-    """By what a criterion becomes one from 0 to 100, so that all are ranked to the same digits."""
+    """The factor that scales a criterion to 0 to 100, so that all are ranked to the same digits."""
     return 100.0 if criterion == T_CARD.name else 1.0
 
 
@@ -121,7 +120,6 @@ class Comparison:
 
     @property
     def every_k(self) -> bool:
-        """Whether the lines are known at every k, not only where they were run."""
         return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
 
     @property
@@ -177,13 +175,12 @@ class Comparison:
         return replace(self, lines=tuple(lines))
 
     def including(self, k: int) -> Comparison:
-        """The same with one more k to show, where every k is known."""
         if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
             return self
         return replace(self, ks=tuple(sorted({*self.ks, k})))
 
     def nearest(self, k: int) -> int:
-        """The k that can be shown and is nearest to k by ratio; of two, the smaller."""
+        """The displayed k that is nearest to k by ratio; of two, the smaller."""
         return min(self.ks, key=lambda shown_k: (abs(math.log(shown_k / k)), shown_k))
 
     @property
@@ -195,7 +192,6 @@ class Comparison:
         return (usable[0], usable[-1]) if len(usable) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
-        """A criterion of every line under every tie seed, its own first."""
         return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
     @property
@@ -219,12 +215,10 @@ class Comparison:
         return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def means(self) -> Standing:
-        """The mean alteration in percent: a row per k, a column per line, by its name."""
         values = self.at("mean_alteration", self.ks)
         return self._compute_standing({k: values[:, :, place] for place, k in enumerate(self.ks)})
 
     def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
-        """The area under each curve on [low, high], in percent: NAUC."""
         check_interval(low, high, self.n_records)
         ks = sorted({low, high, *(k for k in points if low < k < high)})
 
@@ -239,7 +233,7 @@ class Comparison:
         return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
-        """The first of two lines minus the second at every k that can be shown; of t, 100 times."""
+        """The first of two lines minus the second at every displayed k; of t, 100 times."""
         first_values, second_values = (
             hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
             for name in (first, second)
@@ -257,7 +251,6 @@ class Comparison:
         )
 
     def table(self) -> pd.DataFrame:
-        """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
         alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
@@ -284,7 +277,6 @@ class Comparison:
 
     @property
     def guide(self) -> Metric | None:
-        """The metric that guides all lines, but for those that none does; None of several."""
         guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
         (guide,) = guides.values() if len(guides) == 1 else (None,)
         return guide if guide in self.measured else None
@@ -320,7 +312,6 @@ class Comparison:
 
 
 def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
-    """What a change of hierarchies did to releases at k, each measured by its own hierarchies."""
     before, after = before.including(k), after.including(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
@@ -344,7 +335,6 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
-    """The mean area of the metrics that share a characteristic."""
     has: dict[tuple[str, str], list[int]] = {}
     for place, guide in enumerate(guides):
         for trait in characteristics(guide).items():

@@ -62,7 +62,6 @@ class Assessment:
 
     @property
     def loss_suppressed(self) -> np.ndarray:
-        """The loss at a node once all records of classes that do not satisfy are suppressed."""
         return self._convert_to_percent(self.cost)
 
     def _convert_to_percent(self, cost: np.ndarray) -> np.ndarray:
@@ -72,7 +71,6 @@ class Assessment:
 
     @property
     def heights(self) -> np.ndarray:
-        """The sum of the levels of each node. Shape (N,)."""
         return np.asarray(self.nodes.sum(axis=1))
 
     @cached_property
@@ -80,7 +78,6 @@ class Assessment:
         return {tuple(node): place for place, node in enumerate(self.nodes.tolist())}
 
     def only(self, nodes: Iterable[Node]) -> Assessment:
-        """Some of the nodes, in canonical order."""
         places = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
         arrays = ("nodes", "suppressed", "classes", "reached", "raised", "cost")
         return replace(self, **{name: getattr(self, name)[places] for name in arrays})
@@ -116,7 +113,6 @@ class Walk:
         return self.first + len(self.steps) - 1
 
     def until(self, step: int | None) -> tuple[VisitedNode, ...]:
-        """The steps up to the one of that number; all for None."""
         return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
 
 
@@ -160,7 +156,6 @@ class Exploration:
 
 
 def explore(progress: Progress, task: Task) -> Exploration:
-    """Look at the lattice of a task: what a worker process is given."""
     task = replace(task, options={}, node=None)
     task.check()
     limit = task.suppression or 0
@@ -271,7 +266,6 @@ def outline(task: Task) -> Exploration:
 
 
 def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
-    """What some nodes of a task's lattice amount to."""
     lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
     return _assess_nodes(lattice, sorted(set(nodes)))
 

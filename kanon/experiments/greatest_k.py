@@ -1,11 +1,10 @@
-"""The greatest k for a given l or t: another model is given, and k is looked for.
+"""The greatest k that releases reach which meet another model.
 
-Three ways of greedy merging lead to releases that meet the model (see :data:`WAYS`). Once it is met
-it stays met, as merging never lowers the level of the worst class. The curve is the greatest k that
-any of them reaches with at most so much alteration: a lower bound of what is possible.
+Three searches by greedy merging (:data:`WAYS`) lead to such releases; merging never lowers the
+level of the worst class, so a model stays met. The curve is the greatest k that any of them reaches with
+at most so much alteration: a lower bound (docs/explanation/reverse.md).
 
-Source: Mauger, Le Mahec, Dequen 2023, Section 4.4. The ways beside each other, and going on after
-the model is met, are ours (docs/explanation/reverse.md).
+Source: Mauger, Le Mahec, Dequen 2023, Section 4.4; merging on after the model is met is ours.
 """
 
 from collections import Counter
@@ -71,7 +70,6 @@ class GreatestK:
         return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
 
     def greatest_k(self, alteration: float) -> int | None:
-        """The greatest k with at most so much alteration; None if it does not meet the models."""
         within = self.curve["k"][self.curve["alteration"] <= alteration]
         return int(within.iloc[-1]) if len(within) else None
 
@@ -79,7 +77,6 @@ class GreatestK:
 def reverse(
     plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
 ) -> GreatestK:
-    """The greatest k that releases reach which meet the other models of a plan."""
     prepared_run = prepare(plan, table, folder)
     return solve_reverse(progress, reverse_task(prepared_run), plan.metric)
 
@@ -102,9 +99,9 @@ def reverse_task(prepared_run: PreparedRun) -> Task:
 
 
 def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
-    """Merge until the models are met, and then on, the smallest class first, until one is left.
+    """Merge until the models are met, then on, the smallest class first, until one is left.
 
-    The merges that the models needed stand first, with the size 0, as they are made for every k.
+    The merges for the models come first, with size 0: they are made for every k.
     """
     merges = merge_greedily(task)
     continuation = continued(merges.after(len(merges.parts)).released, task, progress)

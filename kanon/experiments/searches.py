@@ -1,7 +1,4 @@
-"""Three searches of one lattice side by side, over k and over columns.
-
-The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013.
-"""
+"""Three searches of one lattice, over k and over columns (Babu, Reddy, Kumar, Elliot, Jena 2013)."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -35,8 +32,7 @@ FEWEST_COLUMNS, MOST_COLUMNS = 3, 8  # from how many quasi-identifiers to how ma
 K_OVER_COLUMNS = 10  # the k of the experiment over quasi-identifiers, as published
 
 _REPEATS = ((0.02, 9), (0.2, 3))
-"""A run of fewer seconds is made so often, and the median counts: what else the machine does would
-show in a single one."""
+"""A run of fewer seconds is repeated so often, and the median counts."""
 
 _SHARES = {datafly.CARD.name: 1.0, samarati.CARD.name: 10.0, improved_greedy.CARD.name: 3.0}
 """About how long each takes beside the others, for the bar that shows how far all are."""
@@ -57,11 +53,9 @@ class Searches:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k that were run, rising."""
         return tuple(sorted({int(k) for k in self.over_k["k"]}))
 
     def along(self, measure: str, algorithm: str) -> np.ndarray:
-        """A column of ``over_k`` for one search, by rising k. Shape (len(ks),)."""
         rows = self.over_k[self.over_k["algorithm"] == algorithm].sort_values("k")
         return rows[measure].to_numpy()
 
@@ -86,10 +80,6 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
 def measure_searches(
     progress: Progress, task: Task, metric: Metric, ks: Sequence[int] = PAPER_K
 ) -> Searches:
-    """Run the three searches over k and over quasi-identifiers: what a worker process is given.
-
-    k-anonymity alone is asked for, and all may suppress as many records, so that losses compare.
-    """
     task = replace(task, models=(), node=None, suppression=task.suppression or 0)
     classes = task.classes
     check_searches(classes.hierarchies, classes.n_records)
@@ -143,7 +133,6 @@ def measure_searches(
 
 
 def numbers_of_columns(n_columns: int, n_records: int) -> range:
-    """The numbers of quasi-identifiers that the searches are run on at k = 10."""
     most = 0 if n_records < K_OVER_COLUMNS else min(n_columns, MOST_COLUMNS)
     return range(FEWEST_COLUMNS, most + 1)
 
@@ -164,7 +153,6 @@ def narrowed(task: Task, number: int) -> Task:
 
 
 def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
-    """The nodes of a lattice, and those of its largest height, counted and by the formula."""
     return {
         "lattice_nodes": n_nodes(hierarchies),
         "largest_height": max(nodes_per_height(hierarchies)),
@@ -173,7 +161,6 @@ def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
 
 
 def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
-    """The nodes that a search evaluates at most, whatever the table."""
     top = sum(tree.height - 1 for tree in hierarchies)
     return {
         datafly.CARD.name: top + 1,
@@ -204,13 +191,10 @@ def tally(study: Searches, measure: str, first: str, second: str | Iterable[str]
 
 
 def times_as_long(study: Searches, first: str, second: str) -> float:
-    """The median over k of how many times as long one search takes as another."""
     return float(np.median(study.along("seconds", first) / study.along("seconds", second)))
 
 
 class _Clock:
-    """Times runs, and tells how far all of them are."""
-
     def __init__(self, progress: Progress, whole: float) -> None:
         self._progress, self._whole, self._elapsed = progress, whole, 0.0
 
@@ -233,7 +217,6 @@ class _Clock:
 
 
 def _choose_repeats(seconds: float) -> int:
-    """How often a run is made that took so long at first."""
     return next((often for below, often in _REPEATS if seconds < below), 1)
 
 

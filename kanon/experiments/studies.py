@@ -124,8 +124,6 @@ class StudiedAlgorithm(NamedTuple):
 
 
 class Training(NamedTuple):
-    """A classifier to be trained on a release: which algorithm's, for which k, with which seed."""
-
     algorithm: str
     k: int
     classifier: str
@@ -133,8 +131,6 @@ class Training(NamedTuple):
 
 
 class ReleaseMeasures(NamedTuple):
-    """The measures of a release, by name; what does not apply to it is missing."""
-
     algorithm: str
     k: int
     values: Mapping[str, float]
@@ -247,7 +243,6 @@ def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
 
 
 def points_table(findings: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
-    """A row per release: its algorithm and k, every measure, and every classifier's score."""
     place = list(SCORES).index(score)
     measures_by_release: dict[tuple[str, int], Mapping[str, float]] = {}
     scores_by_release: dict[tuple[str, int], dict[str, list[float]]] = {}

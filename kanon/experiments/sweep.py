@@ -28,46 +28,20 @@ from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 
 @dataclass(frozen=True)
 class Configuration:
-    """What one line of a comparison was made with.
+    """What one line of a comparison is made with."""
 
-    Attributes
-    ----------
-    metric
-        The metric that guides the merging.
-    strategy
-        Which partner a class is merged with.
-    tie_seed
-        What breaks ties; None for the canonical order.
-    scope
-        Whose l and t the strategy looks at.
-    algorithm
-        What merges.
-    """
-
-    metric: str
+    metric: str  # guides the merging
     strategy: str = "s1"
-    tie_seed: int | None = None
-    scope: Scope = "table"
+    tie_seed: int | None = None  # None for the canonical order
+    scope: Scope = "table"  # whose l and t the strategy looks at
     algorithm: str = "gaa"
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedRun:
-    """One run of a comparison.
-
-    Attributes
-    ----------
-    algorithm
-        Its name.
-    task
-        What to run it on; its own k is not used.
-    yardstick
-        The hierarchies that the releases are measured in, in the order of the quasi-identifiers;
-        None for their own.
-    """
-
     algorithm: str
-    task: Task
+    task: Task  # its own k is not used
+    # the hierarchies that releases are measured in, per quasi-identifier; None for their own
     yardstick: tuple[Hierarchy, ...] | None = None
 
 
@@ -171,20 +145,6 @@ def sweep(
 def configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
-    """Every metric with every strategy and every tie seed, in that order.
-
-    Parameters
-    ----------
-    plan
-        Its composed metrics may be named.
-    metrics, strategies, tie_seeds
-        What to combine; the seed None is the canonical order.
-
-    Raises
-    ------
-    MetricError, PlanError
-        A name is unknown or given twice, or there is none.
-    """
     names_by_kind: dict[str, Sequence[object]] = {
         "metric": metrics,
         "strategy": strategies,
@@ -234,13 +194,6 @@ def check_k(ks: Sequence[object]) -> None:
 
 
 def tasks_of(prepared_run: PreparedRun, configurations: Sequence[Configuration]) -> list[Task]:
-    """The task of each configuration, for the algorithm of the plan.
-
-    Raises
-    ------
-    MetricError
-        A metric cannot be used with these hierarchies.
-    """
     return [
         prepared_run.guided_by(
             metric=configuration.metric,
@@ -263,28 +216,10 @@ def solve_sweep(
     workers: int | None = None,
     also_at: Sequence[int] | None = None,
 ) -> list[Curves | Points]:
-    """Make several runs: what a worker process is given.
+    """Make several runs at once, one thread per core by default; they share the classes.
 
-    Several go at once, as many as there are cores: see
-    :func:`kanon.base.parallel.side_by_side`. They share the classes, which nobody changes.
-
-    Parameters
-    ----------
-    runs
-        What to run on what. A task with models beyond k-anonymity is run once per k.
-    metrics
-        The metrics that every release is measured in.
-    workers
-        How many threads; by default one per core.
-    also_at
-        At which k a run that serves every k is measured by what is no running sum too; see
-        :mod:`kanon.measures.extended_measures`. By default no such run is measured by further
-        measures.
-
-    Returns
-    -------
-    list of Curves or Points
-        Per run the criteria at every k up to the largest wanted, or at those that were wanted.
+    A task with models beyond k-anonymity runs once per k. ``also_at``: the k at which runs that
+    serve every k are also measured by :mod:`kanon.measures.extended_measures`.
     """
 
     def measure_run(run: PlannedRun, run_progress: Progress) -> Curves | Points:

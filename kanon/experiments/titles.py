@@ -11,7 +11,6 @@ from kanon.strategies import LOOKS_AT, Scope
 
 
 def name_of(configuration: Configuration) -> str:
-    """A name for a configuration, whatever breaks its ties: its metric and what is unusual."""
     metric = configuration.metric
     if metric not in METRICS:  # one of the user's own may be called like a strategy
         metric = f"“{metric}”"
@@ -23,7 +22,6 @@ def name_of(configuration: Configuration) -> str:
 
 
 def guided(configuration: Configuration) -> bool:
-    """Whether a metric guides a configuration."""
     return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
 
 
@@ -34,7 +32,6 @@ def combined(
     algorithms: Sequence[str] = ("gaa",),
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
-    """Every algorithm with every metric, strategy and scope, each configuration once."""
     by_name: dict[str, Configuration] = {}
     for algorithm in algorithms:
         used_strategies = strategies if uses(algorithm, "strategy") else ("s1",)
@@ -49,7 +46,6 @@ def combined(
 def titles_of_configurations(
     configurations: Sequence[Configuration], metrics: Mapping[str, str]
 ) -> list[str]:
-    """A short label for each configuration: what tells it from the others."""
     metrics_used = {
         configuration.metric for configuration in configurations if guided(configuration)
     }

@@ -61,24 +61,20 @@ class Advice:
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
-        """The best by the weights, and at most two alternatives."""
         return propose(self.weighed)
 
     @cached_property
     def best_at(self) -> np.ndarray:
-        """At how many of the tried k each configuration is the best. Shape (W,)."""
         return best_over_k(self.weighed)
 
     @cached_property
     def steady(self) -> ProposalStability | None:
-        """Whether the first proposal stays the first; None if they were not all run again."""
         if any(proposal.place not in self.again for proposal in self.proposals):
             return None
         shares = shares_of(self.weighed.weights, self.weighed.concerns)
         return steadiness([self.again[proposal.place] for proposal in self.proposals], shares)
 
     def title(self, proposal: Proposal) -> str:
-        """What a proposal is called, such as ``NLLM · S3 (merged class)``."""
         return self.weighed.title(proposal.place)
 
     def over_k(self, proposal: Proposal) -> str:
@@ -88,7 +84,6 @@ class Advice:
 
     @property
     def about_ties(self) -> str:
-        """Whether the order of ties decides, in a sentence; empty for a single proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
@@ -102,7 +97,6 @@ class Advice:
 
     @property
     def about_records(self) -> str:
-        """Whether other records change the choice, in a sentence; empty for a single proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
@@ -121,7 +115,6 @@ class Advice:
         return f"{sentence} {thin(steady.impossible)} more cannot meet the required models."
 
     def said(self) -> tuple[str, ...]:
-        """All of it in sentences."""
         ranking = self.weighed
         sentences = []
         if not ranking.comparison.sensitive:
@@ -142,12 +135,10 @@ class Advice:
         return tuple(sentences)
 
     def table(self) -> pd.DataFrame:
-        """Every configuration, the best first."""
         return self.weighed.table()
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
         ranking, steady = self.weighed, self.steady
         return {
             "k": list(ranking.ks),

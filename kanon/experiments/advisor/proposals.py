@@ -29,7 +29,6 @@ class Proposal:
 
 
 def propose(ranking: WeighedWays) -> tuple[Proposal, ...]:
-    """The best by the weights, and at most two alternatives."""
     first = int(ranking.order[0])
     gains = []
     for column, concern in enumerate(ranking.concerns):

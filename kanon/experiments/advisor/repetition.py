@@ -1,6 +1,6 @@
-"""The same ways once more: with ties broken otherwise, and on records that are drawn again.
+"""The same configurations again: with other orders of ties, and on resampled records.
 
-The tables are drawn with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
+Samples are drawn with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,9 @@ class RepeatedLoss:
 
 
 def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
-    """The classes of a table that is drawn from this one with replacement.
+    """The classes of a sample with replacement, of as many records (persons where known).
 
-    As many records are drawn, or where they are known persons: who is drawn twice counts as two.
-    Each sensitive column is drawn as it is within its class, whatever the others.
+    A person drawn twice counts as two. Sensitive columns are drawn independently of each other.
     """
     random, n = np.random.default_rng(seed), classes.n_records
     persons = classes.persons
@@ -74,7 +73,6 @@ def run_again(
     tie_seeds: Sequence[int] = TIE_SEEDS,
     resamples: int = RESAMPLES,
 ) -> list[RepeatedLoss]:
-    """Run some ways of one table again: what a worker process is given."""
     classes = runs[0].task.classes
     tables = [drawn_again(classes, seed) for seed in range(1, resamples + 1)]
     tasks: list[Task] = []
@@ -139,7 +137,6 @@ class ProposalStability:
 
 
 def steadiness(repeated: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
-    """Whether the first of some proposals stays the first when all of them are run again."""
     over_ties = np.array([scores(averaged(losses.ties), shares) for losses in repeated])
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)
     own, least, most = (pd.DataFrame([row]) for row in (over_ties[:, 0], low, high))

@@ -1,4 +1,4 @@
-"""The ways that the advisor tries: every published metric, strategy and scope, each once."""
+"""What the advisor tries: every published metric, strategy and scope, each once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,13 +26,12 @@ MEASURED = tuple(metric_named(name) for name in PUBLISHED)  # what every release
 
 
 def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
-    """The ways that there are: 95 with a sensitive column, 7 without."""
     strategies = ADVISED if sensitive else ADVISED[:1]
     return combined(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
 
 
 def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
-    """The k over which the criteria of a way are averaged.
+    """The k over which criteria are averaged.
 
     >>> averaged_k(5), averaged_k(3, 30)
     ((5,), (3, 4, 5, 10, 20, 30))
@@ -47,7 +46,7 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
 
 
 def tried_k(ks: Sequence[int], highest: int) -> tuple[int, ...]:
-    """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
+    """The chosen k, and the papers' k up to the highest."""
     return tuple(sorted({*ks, *(k for k in PAPER_K if k <= highest)}))
 
 
@@ -92,5 +91,4 @@ def compared(
 
 
 def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
-    """Per sensitive column the entropy l of the table as one class."""
     return {column.name: entropy_l_diversity.of_whole(column) for column in classes.sensitive}

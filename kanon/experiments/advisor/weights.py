@@ -1,4 +1,4 @@
-"""What matters, as weights: a score for every way, and the front of those that nothing beats.
+"""A score for every configuration by the weights of concerns, and the Pareto front.
 
 Concerns and scores are percentages from 0, the best, to 100: see docs/explanation/advisor.md.
 """
@@ -28,7 +28,6 @@ _TOLERANCE = 1e-6  # a limit that is missed by no more points is met
 
 
 def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
-    """What every way loses in every concern by its releases for some k, in percent."""
     parts = [comparison.at(MEAN_CARD.name, ks)]
     if comparison.sensitive:
         parts += [100.0 - comparison.at(L_CARD.name, ks), 100.0 * comparison.at(T_CARD.name, ks)]
@@ -48,9 +47,9 @@ def missed(losses: np.ndarray, limits: Mapping[str, float], best_l: float) -> np
 def least_losses(
     comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per way and k the release that loses least, of those for that k or a larger one.
+    """Per line and k the release of least loss, of those for that k or a larger one.
 
-    Where l or t is asked for, or a way merges on for other models, that need not be the one for k.
+    With limits, or models that a line merges on for, that may be the release for a larger k.
     """
     results = [
         _find_least_losses(replace(comparison, lines=(line,)), ks, limits)
@@ -97,20 +96,8 @@ USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """The weight of every concern; 0 for one that was not named.
 
-    Raises
-    ------
-    PlanError
-        A name is no concern, a weight is no number, negative or above
-        :data:`~kanon.hierarchy.LARGEST_WEIGHT`, or all are 0.
-
-    Examples
-    --------
     >>> checked_weights({"utility": 2, "t": 0.5})
     {'utility': 2.0, 'l': 0.0, 't': 0.5}
-    >>> checked_weights({"utility": 0})
-    Traceback (most recent call last):
-    kanon.errors.PlanError: All weights are 0, so nothing matters; give at least one of \
-utility, l and t a weight above 0.
     """
     checked = dict.fromkeys(CONCERNS, 0.0) | _check_numbers("weight", weights, most=LARGEST_WEIGHT)
     if not any(checked.values()):
@@ -122,7 +109,6 @@ utility, l and t a weight above 0.
 
 
 def checked_limits(limits: Mapping[str, float]) -> dict[str, float]:
-    """What k and l of every class should be at least, and t at most."""
     checked = _check_numbers("limit", limits, LIMITED)
     if not checked.get("k", 0.0).is_integer():
         raise PlanError(f"The limit of k is {checked['k']:g}; it has to be a whole number.")
@@ -149,7 +135,6 @@ def _check_numbers(
 
 
 def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) -> np.ndarray:
-    """The weights of some concerns as shares of 1."""
     checked = checked_weights(weights)
     shares = np.array([checked[name] for name in concerns])
     if not shares.any():
@@ -171,24 +156,24 @@ def scores(losses: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def averaged(each_k: np.ndarray) -> np.ndarray:
-    """The mean over the k, the axis before the last."""
     return np.asarray(each_k.mean(axis=-2).round(DIGITS))
 
 
 @dataclass(frozen=True, eq=False)
 class WeighedWays:
-    comparison: Comparison  # the ways, and their criteria at every k
+    comparison: Comparison  # the configurations, and their criteria at every k
     ks: tuple[int, ...]  # those that the concerns are averaged over
     weights: Mapping[str, float]  # the weight of each concern, as given
     limits: Mapping[str, float]  # what k and l should be at least and t at most, at each of these k
     at_k: np.ndarray  # for which k the release is that counts
     each_k: np.ndarray  # what that one loses
     scores: np.ndarray  # the weighted means, in percent
-    front: np.ndarray  # whether no other way is at least as good in every concern and better in one
+    front: (
+        np.ndarray
+    )  # whether no other line is at least as good in every concern and better in one
 
     @property
     def ways(self) -> tuple[Line, ...]:
-        """The ways, in the order of all arrays."""
         return self.comparison.lines
 
     @property
@@ -197,11 +182,9 @@ class WeighedWays:
 
     @cached_property
     def losses(self) -> np.ndarray:
-        """What a way loses in every concern, averaged over the k, in percent. Shape (W, C)."""
         return averaged(self.each_k)
 
     def worst(self, place: int) -> dict[str, float]:
-        """The least k, and the l and t of a way at the worst of the k."""
         losses, values = self.each_k[place], {"k": float(self.at_k[place].min())}
         if self.comparison.sensitive:
             values |= {
@@ -212,12 +195,11 @@ class WeighedWays:
 
     @cached_property
     def short_of(self) -> np.ndarray:
-        """By how many points a way misses the limits of l and t at the worst of the k."""
+        """By how many points a line misses the limits of l and t at the worst of the k."""
         best = self._best_l if self.comparison.sensitive else 1.0
         return missed(self.each_k.max(axis=1), self.limits, best)
 
     def _compute_l(self, loss: float) -> float:
-        """The entropy l, from what is lost of it in percent."""
         return float(100.0 - loss) / 100.0 * self._best_l
 
     @property
@@ -231,14 +213,14 @@ class WeighedWays:
 
     @property
     def nearest(self) -> int:
-        """The way that misses the limits by least; of several the one of least score."""
+        """The line that misses the limits by least; of several the one of lowest score."""
         return int(np.lexsort((self._means, self.scores, self.short_of))[0])
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The places of the ways, the best first: those that meet the limits, then by score.
+        """The places of the lines, the best first: those that meet the limits, then by score.
 
-        Of equal scores by the mean of all concerns, so that the first is on the front.
+        Equal scores go by the mean of all concerns, so that the first is on the front.
         """
         return np.lexsort((self._means, self.scores, ~self.meets))
 
@@ -260,7 +242,6 @@ class WeighedWays:
         return replace(self, weights=checked_weights(weights), scores=new_scores)
 
     def figures(self, place: int) -> dict[str, float]:
-        """The alteration in percent, l and t (from 0 to 1) of a way, averaged over the k."""
         losses = self.losses[place]
         values = {"mean_alteration": float(losses[0])}
         if self.comparison.sensitive:
@@ -268,7 +249,6 @@ class WeighedWays:
         return values
 
     def table(self) -> pd.DataFrame:
-        """Every way, the best first: what it is, figures, score, and whether it is beaten."""
         rows = []
         for rank, place in enumerate(self.order, 1):
             line = self.ways[place]
@@ -302,7 +282,6 @@ def weigh(
     weights: Mapping[str, float] = USUAL,
     limits: Mapping[str, float] | None = None,
 ) -> WeighedWays:
-    """Score every way; nothing is run."""
     checked = checked_limits(limits or {})
     at_k, each_k = least_losses(comparison, ks, checked)
     losses, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]

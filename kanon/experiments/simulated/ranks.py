@@ -15,7 +15,6 @@ OVERALL = "overall"  # the column of the mean rank over all criteria
 
 
 def complete(run_results: Iterable[RunResult]) -> list[Column]:
-    """The columns on which every strategy was run, in the order of the study."""
     finished_runs = {result.run for result in run_results}
     return [
         column
@@ -25,7 +24,6 @@ def complete(run_results: Iterable[RunResult]) -> list[Column]:
 
 
 def places(run_results: Iterable[RunResult], criterion: str) -> Standing:
-    """The areas of a criterion, and the place of each strategy on each column."""
     run_results = list(run_results)
     at = list(CRITERIA).index(criterion)
     area = {result.run: result.areas[at] for result in run_results}
@@ -47,7 +45,6 @@ def mean_ranks(run_results: Iterable[RunResult]) -> pd.DataFrame:
 
 
 def results(study: Study, run_results: Iterable[RunResult]) -> pd.DataFrame:
-    """Every area and place: a row per column, strategy and criterion, in that order."""
     run_results = list(run_results)
     ranks = {name: places(run_results, name).ranks for name in CRITERIA}
     low, high = study.interval

@@ -1,7 +1,4 @@
-"""Which strategy does best in general: seven strategies on 21 simulated sensitive columns.
-
-S1 looks at no sensitive column, so one run of it serves all of them.
-"""
+"""Seven strategies on 21 simulated sensitive columns; S1 reads none, so one run serves all."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,8 +32,7 @@ STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 """The strategies that are ranked: those of [M23] that count a cost."""
 
 CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_AREA_CARD)}
-"""What they are ranked by: the area under each of these over k. The metric that guides counts the
-alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
+"""The area under each of these over k ranks them; the guiding metric counts the alteration."""
 
 LEAST_RECORDS = 4  # with fewer records there is no interval of k that begins at 3
 
@@ -72,7 +68,6 @@ class Study:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The eleven k as far as they lie in the interval, and its end."""
         low, high = self.interval
         return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
 
@@ -118,7 +113,6 @@ def run_study(
     keep: Callable[[RunResult], None],
     workers: int | None = None,
 ) -> None:
-    """Make some runs of a study: what a worker process is given."""
     lock = threading.Lock()
 
     def run_columns(columns: Sequence[Column], strategy: str, run_progress: Progress) -> None:

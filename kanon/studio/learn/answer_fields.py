@@ -93,7 +93,6 @@ def _draw_answer_field(
 
 
 def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
-    """The trees with the cost of every step, if the answer needs them."""
     if question.goes_by is None and not getattr(question, "levels", None):
         return
     metric = question.goes_by or "nllm"
@@ -153,7 +152,6 @@ def _draw_recode_grid(
 
 
 def _format_grid_style(count: int) -> str:
-    """Records stay rows on a tablet too; many columns scroll sideways."""
     grid, row = ".st-key-exercise-grid", '[data-testid="stHorizontalBlock"]'
     return f"""<style>
 {grid} {{ overflow-x: auto; }}
@@ -233,7 +231,6 @@ def _draw_levels_question(
 
 
 def _read_level(now: Any, name: str, tree: Hierarchy) -> int:
-    """The level of a column in an answer; 0 if that is not a level."""
     level = now.get(name) if isinstance(now, dict) else None
     return level if type(level) is int and 0 <= level < tree.height else 0
 

@@ -77,7 +77,6 @@ def show_attacks(work: Work) -> None:
 
 
 def own_case(work: Work) -> Case:
-    """The session's release, to be attacked; KanonError says why it cannot be."""
     table = work.table.complete_records
     if table.n_records > MOST_RECORDS:
         raise TableError(
@@ -189,7 +188,6 @@ def _mark_fitting_rows(scene: Scene, with_signs: bool) -> tuple[pd.DataFrame, di
 
 
 def _tell_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
-    """The steps so far, one below the other, the last one in full."""
     for number, (heading, describe) in enumerate(zip(STEPS, _DESCRIPTIONS, strict=False), start=1):
         if number <= step:
             st.markdown(f"**{number}. {heading}.** {describe(scene, people, plain, '**')}")
@@ -284,7 +282,6 @@ def _show_prevention(scene: Scene) -> None:
 
 
 def _replay_on_safer_release(scene: Scene) -> Scene | None:
-    """The same attack on a release that meets the model; None if there is none."""
     safer = scene.prevention.case
     if safer is None or scene.prevention.holds:
         return None

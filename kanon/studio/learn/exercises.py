@@ -39,7 +39,6 @@ def marked_files(
 
 
 def exercises_request(_: Work, content: bytes) -> Request:
-    """Read and check an exercise set: its best answers may take seconds to find."""
     return Request("exercises", opened_set, (content,), with_set, cancelled=opening_cancelled)
 
 
@@ -51,7 +50,6 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
 
 
 def with_set(work: Work, exercises: ExerciseSet) -> Work:
-    """The work with another set open, at its first question; answers to others stay."""
     view = work.view(LessonsView).exercises
     attempts, uploads = {exercises.fingerprint: Attempt(), **view.attempts}, view.uploads + 1
     return with_look(
@@ -82,7 +80,6 @@ def change_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -
 
 
 def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Any:
-    """The answer to a question; an untouched table stands as it is."""
     if question.id in attempt.answers:
         return attempt.answers[question.id]
     table = exercises.table_of(question)
@@ -110,7 +107,6 @@ def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -
 
 
 def begin_anew(attempt: Attempt, name: str) -> Attempt:
-    """Remove the answer to a question; it can be undone."""
     return replace(with_answer(attempt, name, None), before=replace(attempt, before=None))
 
 
@@ -137,7 +133,6 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
 
 
 def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
-    """The points of the answers that were checked and not changed since."""
     worth = {question.id: question.points for question in exercises.questions}
     return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
 

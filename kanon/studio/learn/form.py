@@ -106,7 +106,6 @@ def draw_numbers(
     key: str,
     change: Callable[[dict[str, int]], None],
 ) -> None:
-    """A whole number per name, from 0 to its limit; the title is written with both."""
     for place, (name, most) in enumerate(limits.items()):
         value = now.get(name, 0)
         st.number_input(

@@ -42,12 +42,10 @@ class TableLesson:
 
 
 def table_of(view: StepsView) -> str:
-    """The chosen table, or the one that shows the algorithm best."""
     return view.table or preset_for(algorithm_named(view.algorithm))
 
 
 def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
-    """The metrics that can be chosen, and the one that guides."""
     name = table_of(view)
     if name == OWN:
         usable, usual = usable_metrics(work), work.settings.metric
@@ -74,7 +72,6 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
 
 
 def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
-    """The largest k that the records allow, and the one chosen."""
     name = table_of(view)
     if name == OWN:
         most, usual = min(view.records, work.table.records.n_records), work.settings.k
@@ -87,7 +84,6 @@ def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
 def told(
     work: Work, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
 ) -> TableLesson:
-    """The lesson of the page's settings; KanonError says why there is none."""
     view, is_own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
     k, guide = largest_k(work, view)[1], _get_guide(work, view)
     inside = work.with_parts(
@@ -142,7 +138,6 @@ def own_records(work: Work, use: str) -> MemoryTable:
 
 
 def exercise_table(work: Work, size: int) -> SmallTable:
-    """The first records of the session's table, without identifiers and insensitive columns."""
     used_roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     roles = {name: role for name, role in work.table.roles.items() if role in used_roles}
     first = own_records(work, "an exercise").frame.head(size)

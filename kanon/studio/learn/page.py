@@ -37,9 +37,7 @@ _NARROW = f"""<style>
     .stMain [data-testid="stColumn"]:not({_GRID} *) {{ flex: 1 1 100%; }}
 }}
 </style>"""
-"""Rows of buttons go on in a second row, the fields of the grid move together, and on a phone what
-stands side by side goes below each other: before anything is cut.
-"""
+"""On narrow screens buttons wrap, the grid scrolls, and on a phone columns are stacked."""
 
 _KEYS = "learn-keys"
 _HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"

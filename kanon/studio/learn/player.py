@@ -22,13 +22,11 @@ PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 
 
 def forward(last: int) -> None:
-    """Go one step further by itself; at the end, stop."""
     step = min(state.work().view(LessonsView).steps.step + 1, last)
     look("steps", step=step, playing=step < last)
 
 
 def player(view: StepsView, last: int) -> int:
-    """Draw the slider and the buttons; returns the step that is shown."""
     if view.playing and state.typed("learn-next") is None:
         look("steps", playing=False)  # the page was left, or loaded anew, meanwhile
         view = state.work().view(LessonsView).steps
@@ -95,7 +93,6 @@ _HALF = Room(320, None, 13)  # a half of the page, at its narrowest
 
 
 def step_picture(table_lesson: TableLesson, at: int, room: Room = PAGE) -> go.Figure:
-    """The picture of the step at a position, each class in the colour that the tables give it."""
     before, after = (
         class_numbers(table_lesson.table, table_lesson.lesson.steps[place].recoding).tolist()
         for place in (max(at - 1, 0), at)

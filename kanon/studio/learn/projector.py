@@ -1,8 +1,7 @@
-"""One picture for a projector, which fills the window: on the page Learn, a step of a story.
+"""One picture for a projector, which fills the window: a step of a story on the page Learn.
 
-It is made for 1024 × 720 pixels and scales up. Everything keeps its place at every step; text that
-is too long becomes smaller, and then the browser leaves out what ranks last (``data-rank``, the
-largest first), with a line that says how much.
+Made for 1024 × 720 pixels, it scales up. Text that is too long gets smaller; then the browser
+leaves out what ranks last (``data-rank``, the largest first) and says how much.
 """
 
 import re

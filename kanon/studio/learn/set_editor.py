@@ -69,7 +69,6 @@ def _get_draft() -> Draft:
 
 
 def _put_in_draft(value: object, *path: str | int, **view_fields: Any) -> None:
-    """Change the draft at a path; answers that were tried are dropped."""
     look("editor", draft=put_in(_get_draft(), value, *path), tried=Attempt(), **view_fields)
 
 
@@ -100,7 +99,6 @@ def checking_request(_: Work, draft: Draft) -> Request:
 
 
 def _use_set(exercises: ExerciseSet) -> None:
-    """Open the finished set for answers; the draft stays."""
     view = _get_view()
     own_fingerprints = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
     work = with_set(state.silent(), exercises)
@@ -128,7 +126,6 @@ def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
 
 
 def show_set_editor(work: Work, opened: ExerciseSet) -> None:
-    """Draw the editor; tables can be taken from the opened set."""
     view = work.view(LessonsView).editor
     draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):

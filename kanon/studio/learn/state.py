@@ -20,14 +20,11 @@ LessonsPart = Literal["steps", "attacks", "exercises"]
 
 
 def clock() -> float:
-    """Seconds by the clock of the server, which nobody sets."""
     return monotonic()
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The lesson beside the first one, on the same table and with the same k."""
-
     algorithm: str
     metric: str
     strategy: str
@@ -70,8 +67,6 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The answers of a class to the set of that fingerprint, marked."""
-
     fingerprint: str
     marks: ClassMarks
 
@@ -90,8 +85,6 @@ class ExercisesView:
 
 @dataclass(frozen=True)
 class CheckedDraft:
-    """A draft, and the set that it means: every question of it has an answer."""
-
     draft: Draft
     exercises: ExerciseSet
 

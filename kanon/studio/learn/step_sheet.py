@@ -1,8 +1,4 @@
-"""A step of a lesson as HTML: its records by class, and the choice made in it.
-
-Tables of the browser itself grow with the page's type, and a screen reader reads them. All text
-of tables is escaped.
-"""
+"""A step of a lesson as HTML tables, all text escaped: they grow with the page's type."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -43,8 +39,7 @@ STYLE = f"""<style>
 _MANY = 8  # more candidates than these have a window of their own, the chosen one on top
 
 _EARLIER, _RULE, _FURTHER, _DETAIL = 900, 800, 500, 400
-"""What is left out first where there is no room: what earlier steps changed, what the sentence says
-too, records that stay as they are and candidates beyond the nearest ones, their arithmetic."""
+"""What a projector leaves out first: earlier changes, rules, further rows, arithmetic."""
 
 _NEAREST = 2  # so many candidates besides the chosen one are left out last
 
@@ -85,8 +80,7 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
     """All candidates of a choice, best first, with the arithmetic of each.
 
-    ``before`` is the table when the choice was made, for the numbers of classes; ``second`` the
-    heading over the l or t that candidates would leave.
+    ``before`` is the table when the choice was made; ``second`` heads the l or t of candidates.
     """
     numbers = class_numbers(table, before)
     candidates = choice.ranked

@@ -50,7 +50,6 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 
 def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records: bool) -> None:
-    """The set as a file and as a sheet to print; ``own``: it has records of the session's table."""
     file_button(
         "Download the exercise set", lambda: exercises.to_json().encode(), "exercises",
         "json", exercises.fingerprint, "exercise-set", has_own_records,

@@ -31,13 +31,10 @@ SIDES = ("one", "other")  # their names in keys
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Two lessons on the same table, as far as they can be made."""
-
     told: tuple[TableLesson | KanonError, TableLesson | KanonError]  # or why it cannot be told
 
     @cached_property
     def pair(self) -> SideBySide | None:
-        """Both side by side; None unless both can be made."""
         first, second = self.told
         if isinstance(first, TableLesson) and isinstance(second, TableLesson):
             return SideBySide(first.lesson, second.lesson)
@@ -45,7 +42,6 @@ class Two:
 
     @property
     def last(self) -> int:
-        """The last place; -1 if neither lesson can be made."""
         if self.pair is not None:
             return self.pair.last
         return max(
@@ -62,7 +58,6 @@ class Two:
         return self.pair.positions(place) if self.pair is not None else (place, place)
 
     def first_at(self, side: int, position: int) -> int:
-        """The first place at which a side is at a position."""
         return self.pair.first_at(side, position) if self.pair is not None else position
 
 
@@ -126,7 +121,6 @@ def choose(second: bool, **fields: Any) -> None:
 
 
 def set_beside(on: bool) -> None:
-    """Show a lesson beside the one that is shown, or no longer; the step stays."""
     work = state.work()
     view = work.view(LessonsView).steps
     if not on:
@@ -143,7 +137,6 @@ def set_beside(on: bool) -> None:
 
 
 def _find_unlike(work: Work, view: StepsView) -> Beside:
-    """The first alternative, in one setting alone, whose lesson comes to differ."""
     first = None
     for beside in _list_others(work, view):
         view_of_two = replace(view, table=table_of(view), beside=beside)
@@ -156,7 +149,6 @@ def _find_unlike(work: Work, view: StepsView) -> Beside:
 
 
 def _list_others(work: Work, view: StepsView) -> Iterator[Beside]:
-    """The same in all but one: another strategy, metric or algorithm, relatives first."""
     metrics, metric = metrics_of(work, view)
     strategies, strategy = strategies_of(work, view)
     same = Beside(view.algorithm, metric, strategy)
@@ -226,7 +218,6 @@ def show_two(work: Work) -> None:
 
 
 def two_steps(work: Work, two: Two, at: int) -> None:
-    """Both lessons at a place, in rows, so that left and right start at the same height."""
     view = work.view(LessonsView).steps
     views, is_own = (view, beside_of(view)), table_of(view) == OWN
     if two.pair is not None:
