@@ -46,7 +46,7 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
     cell = min(44, max(16, 300 // len(names)))
     head, foot = 68, int(5.6 * max(map(len, names))) + 62
     height = head + foot + cell * len(names)
-    largest_difference = float(np.nanmax(np.abs(values_after - values_before), initial=0.0)) or 1.0
+    most = float(np.nanmax(np.abs(values_after - values_before), initial=0.0)) or 1.0
     width, between = 0.3165, 0.02525  # three pictures, of the whole width
     heads = (
         "<b>Before</b>, Cramér's V, 0 to 1",
@@ -78,9 +78,7 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
     bar_height = 28 / height
     scales = {
         "coloraxis": _scale(SCALE, 0.0, 1.0, width + between / 2, bar_height),
-        "coloraxis2": _scale(
-            DIFFERENCES, -largest_difference, largest_difference, 1 - width / 2, bar_height
-        ),
+        "coloraxis2": _scale(DIFFERENCES, -most, most, 1 - width / 2, bar_height),
     }
     return drawn(
         data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",

@@ -187,10 +187,10 @@ def _write_in_panel(scene: PanelContext, sentence: str) -> None:
 def _build_cursor(
     comparison: Comparison, scenes: Sequence[PanelContext], lacks: Sequence[str], figure: go.Figure
 ) -> dict[str, Any]:
-    numeral_by_measure: dict[str, str] = {}  # each measure once, with the panel that shows it first
+    numerals: dict[str, str] = {}  # each measure once, with the panel that shows it first
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
         for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
-            numeral_by_measure.setdefault(measure, numeral)
+            numerals.setdefault(measure, numeral)
     margin, looks = figure.layout.margin, looks_of(comparison)
     return {
         "ks": list(comparison.ks),
@@ -199,7 +199,7 @@ def _build_cursor(
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
         "columns": [
             _build_cursor_column(comparison, measure, numeral)
-            for measure, numeral in numeral_by_measure.items()
+            for measure, numeral in numerals.items()
         ],
         "lines": [
             {
@@ -214,14 +214,11 @@ def _build_cursor(
 
 def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
     card = measures_of(comparison)[measure]
-    values_by_line = comparison.at(measure, comparison.ks)
+    runs_by_line = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.
-    texts = [
-        [number_said(value, card) for value in line_values]
-        for line_values in values_by_line[:, 0].tolist()
-    ]
+    texts = [[number_said(value, card) for value in row] for row in runs_by_line[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0
-    values = sign * as_shown(values_by_line, digits_shown(card))
+    values = sign * as_shown(runs_by_line, digits_shown(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
         # Of a measure that is known at some k, nobody is best where one of them is not known.
@@ -300,7 +297,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     """A criterion over k, a small panel per line, with all other lines in grey behind."""
     card = measures_of(comparison)[criterion]
     ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
-    values_by_line = comparison.at(criterion, ks)
+    values = comparison.at(criterion, ks)
     rows = math.ceil(len(lines) / _MOST_COLUMNS)
     columns = math.ceil(len(lines) / rows)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * 44
@@ -315,14 +312,12 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     # All lines as one trace, parted by gaps.
     behind = {
         "x": [*ks, None] * len(lines),
-        "y": np.column_stack([values_by_line[:, 0], np.full(len(lines), np.nan)]).ravel(),
+        "y": np.column_stack([values[:, 0], np.full(len(lines), np.nan)]).ravel(),
     }
     traces: list[dict[str, object]] = []
-    dots = comparison.every_k and bool(
-        np.isnan(values_by_line).any()
-    )  # known at some k: nothing between
+    dots = comparison.every_k and bool(np.isnan(values).any())  # known at some k: nothing between
     number = hover_number(card)
-    for place, (line, runs) in enumerate(zip(lines, values_by_line, strict=True)):
+    for place, (line, runs) in enumerate(zip(lines, values, strict=True)):
         look = looks[line.name]
         mode = "markers" if dots else "lines"
         common = {"type": "scatter", **axes_at(place), "mode": mode}
@@ -349,7 +344,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
         ticktext=[tick_said(tick, 10**5) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
-    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(values_by_line, initial=0.0)))
+    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(values, initial=0.0)))
     axes = {"percent": {"range": [0, most], "dtick": 50}, "log": {"type": "log", "dtick": 1}}
     axis = axes.get(scale, {"rangemode": "tozero", "nticks": 4})
     figure.update_yaxes(**axis, ticksuffix=" ", tickfont={"size": 12})

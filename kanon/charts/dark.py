@@ -55,10 +55,8 @@ def on_dark(colour: str, least: float = MARK) -> str:
     if hex_colour in _FIXED_DARK:
         result = _parse_hex(_FIXED_DARK[hex_colour])
     elif max(rgb) - min(rgb) <= _GREY:
-        contrast_on_white = _compute_contrast(rgb, _NAMED_RGB["white"])
-        result = _mix_to_contrast(
-            rgb, max(contrast_on_white, least) if least > MARK else contrast_on_white
-        )
+        current = _compute_contrast(rgb, _NAMED_RGB["white"])
+        result = _mix_to_contrast(rgb, max(current, least) if least > MARK else current)
     elif contrast(hex_colour) < least:
         result = _mix_to_contrast(rgb, least)
     if opacity is not None:

@@ -33,24 +33,21 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
     return sentences
 
 
-def _describe_difference(difference: Difference, first: str, second: str, k: int, unit: str) -> str:
-    place = difference.ks.index(k)
-    value = float(difference.values[place])
-    ahead = difference.ahead(k)
+def _describe_difference(gap: Difference, first: str, second: str, k: int, unit: str) -> str:
+    place = gap.ks.index(k)
+    value = float(gap.values[place])
+    ahead = gap.ahead(k)
     if ahead == "undecided":
-        assert difference.low is not None and difference.high is not None
-        low, high = (
-            _format_signed(float(difference.low[place])),
-            _format_signed(float(difference.high[place])),
-        )
+        assert gap.low is not None and gap.high is not None
+        low, high = (_format_signed(float(gap.low[place])), _format_signed(float(gap.high[place])))
         return f"undecided: ties alone move the difference from {low} to {high} {unit}."
     if ahead == "equal" or f"{abs(value):.1f}" == "0.0":
         return "no difference to one decimal."
     better, other = (first, second) if ahead == "first" else (second, first)
     verdict = f"{better} is better than {other} by {abs(value):.1f} {unit}"
-    if difference.low is None or difference.high is None:
+    if gap.low is None or gap.high is None:
         return f"{verdict}."
-    ends = sorted(abs(float(end[place])) for end in (difference.low, difference.high))
+    ends = sorted(abs(float(end[place])) for end in (gap.low, gap.high))
     least, most = (f"{end:.1f}" for end in ends)
     if least == most:
         return f"{verdict}, whatever the tie seed."
@@ -69,54 +66,49 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
     finding = f"k = {thin(k)}: {verdicts(comparison, first, second, k)[0]}"
     lay_out(figure, escaped(finding, longest=120), 90 + _ROW_HEIGHT * rows)
     differences = [comparison.difference(name, first, second) for name in names]
-    reach = 1.05 * max(1.0, *(_find_largest_difference(difference) for difference in differences))
+    reach = 1.05 * max(1.0, *(_find_largest_difference(gap) for gap in differences))
     n = comparison.n_records
     k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
     lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
     figure.update_xaxes(title="", range=[lowest, most])
     figure.update_xaxes(title="k (log scale)", row=rows)
     figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=INK)
-    for place, difference in enumerate(differences):
+    for place, gap in enumerate(differences):
         _draw_difference_panel(
-            figure, difference, comparison.every_k, k, place // columns + 1, place % columns + 1
+            figure, gap, comparison.every_k, k, place // columns + 1, place % columns + 1
         )
     figure.update_annotations(font={"size": 14})
     return figure.update_layout(margin={"t": 70, "b": 50})
 
 
 def _draw_difference_panel(
-    figure: go.Figure, difference: Difference, stairs: bool, k: int, row: int, col: int
+    figure: go.Figure, gap: Difference, stairs: bool, k: int, row: int, col: int
 ) -> None:
     where, shape = {"row": row, "col": col}, "vh" if stairs else "linear"
-    if difference.low is not None and difference.high is not None:
-        for edge, fill in ((difference.low, None), (difference.high, "tonexty")):
+    if gap.low is not None and gap.high is not None:
+        for edge, fill in ((gap.low, None), (gap.high, "tonexty")):
             figure.add_scatter(
-                x=difference.ks, y=edge, mode="lines", fill=fill,
+                x=gap.ks, y=edge, mode="lines", fill=fill,
                 fillcolor=translucent(_OPEN, 0.25), hoverinfo="skip", **where,
                 line={"shape": shape, "width": 1, "color": _OPEN},
             )  # fmt: skip
-    up, down = (FIRST_AHEAD, SECOND_AHEAD) if difference.higher else (SECOND_AHEAD, FIRST_AHEAD)
-    for colour, part in (
-        (up, np.maximum(difference.values, 0)),
-        (down, np.minimum(difference.values, 0)),
-    ):
+    up, down = (FIRST_AHEAD, SECOND_AHEAD) if gap.higher else (SECOND_AHEAD, FIRST_AHEAD)
+    for colour, part in ((up, np.maximum(gap.values, 0)), (down, np.minimum(gap.values, 0))):
         figure.add_scatter(
-            x=difference.ks, y=part, mode="lines", fill="tozeroy",
+            x=gap.ks, y=part, mode="lines", fill="tozeroy",
             fillcolor=translucent(colour, 0.35), line={"shape": shape, "width": 0},
             hoverinfo="skip", **where,
         )  # fmt: skip
     figure.add_scatter(
-        x=difference.ks, y=difference.values, mode="lines" if stairs else "lines+markers",
+        x=gap.ks, y=gap.values, mode="lines" if stairs else "lines+markers",
         line={"shape": shape, "width": 2, "color": INK},
         hovertemplate="%{y:+.1f}<extra></extra>", **where,
     )  # fmt: skip
     figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"}, **where)
 
 
-def _find_largest_difference(difference: Difference) -> float:
-    ends = [
-        bound for bound in (difference.values, difference.low, difference.high) if bound is not None
-    ]
+def _find_largest_difference(gap: Difference) -> float:
+    ends = [bound for bound in (gap.values, gap.low, gap.high) if bound is not None]
     return float(max(np.abs(bound).max() for bound in ends))
 
 
@@ -133,13 +125,11 @@ def _format_signed(value: float) -> str:
 def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
     parts = []
     for name in comparison.in_points:
-        difference = comparison.difference(name, first, second)
-        bands = {} if difference.low is None else {"low": difference.low, "high": difference.high}
-        which = {"criterion": name, "first": first, "second": second, "k": difference.ks}
-        ahead = [difference.ahead(k) for k in difference.ks]
-        parts.append(
-            pd.DataFrame({**which, "difference": difference.values, **bands, "ahead": ahead})
-        )
+        gap = comparison.difference(name, first, second)
+        bands = {} if gap.low is None else {"low": gap.low, "high": gap.high}
+        which = {"criterion": name, "first": first, "second": second, "k": gap.ks}
+        ahead = [gap.ahead(k) for k in gap.ks]
+        parts.append(pd.DataFrame({**which, "difference": gap.values, **bands, "ahead": ahead}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -85,9 +85,7 @@ def heights_chart(
         ],
         "showlegend": False,
     }  # fmt: skip
-    node_set = {
-        walk_step.node for name in walks for walk_step in exploration.walk(name).until(step)
-    }
+    node_set = {visit.node for name in walks for visit in exploration.walk(name).until(step)}
     node_set |= {node for node in (chosen, exploration.least) if node is not None}
     nodes = sorted(node_set)
     x, y = _place_nodes(exploration, nodes)

@@ -78,10 +78,10 @@ def scores_finding(
     tally = {name: sum(name in at for at in best) for name in bands}
     highest = max(tally.values())
     titles = [REPRESENTATIONS[name].title for name, at in tally.items() if at == highest]
-    each = ", each" if len(titles) > 1 else ""
+    suffix = ", each" if len(titles) > 1 else ""
     extent = "" if learnt == len(ks) else " where anything is learnt"
     return (
-        f"Mean {score.title} is highest in {' and in '.join(titles)}{each} at {highest} of "
+        f"Mean {score.title} is highest in {' and in '.join(titles)}{suffix} at {highest} of "
         f"{thin(learnt)} k{extent}"
     )
 

@@ -100,12 +100,10 @@ def _choose_drawn_step(lesson: Lesson, position: int) -> Step:
     step = lesson.steps[position]
     if position < len(lesson.steps) - 1:
         return step
-    candidates = [
-        candidate
-        for candidate in lesson.steps
-        if regions_in(candidate) or isinstance(candidate.detail, NodeView)
+    drawable = [
+        past for past in lesson.steps if regions_in(past) or isinstance(past.detail, NodeView)
     ]
-    return candidates[-1] if candidates else step
+    return drawable[-1] if drawable else step
 
 
 def regions_in(step: Step) -> Regions | None:
@@ -136,7 +134,7 @@ def regions_chart(
     gaps = [_compute_gap(regions, x), 1.0 if y is None else _compute_gap(regions, y)]
     inner = {id(part) for part in regions.parts} if regions.attribute is not None else set()
 
-    def get_region_colour(part: Rectangle) -> str:
+    def get_colour(part: Rectangle) -> str:
         first = part.classes[0]
         return class_colour(numbers[first] if numbers else first + 1)
 
@@ -145,7 +143,7 @@ def regions_chart(
         if id(region) in inner or not region.classes:
             continue
         line = {
-            "color": get_region_colour(region),
+            "color": get_colour(region),
             "width": 1.5,
             "dash": "solid" if region.done else "dot",
         }
@@ -154,13 +152,9 @@ def regions_chart(
         rim = {"color": INK, "width": 3}
         shapes.append(_draw_region(regions.region, x, y, gaps, 0.42, rim, "rgba(0, 0, 0, 0)"))
     for place, part in enumerate(regions.parts if inner else ()):
-        line = {
-            "color": get_region_colour(part),
-            "width": 2,
-            "dash": "dash" if place % 2 else "solid",
-        }
+        line = {"color": get_colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
         shapes.append(
-            _draw_region(part, x, y, gaps, 0.3, line, translucent(get_region_colour(part), 0.18))
+            _draw_region(part, x, y, gaps, 0.3, line, translucent(get_colour(part), 0.18))
         )
     kind = "groups" if isinstance(step.detail, ClusterView) else "regions"
     title = f"The released {kind}" if settled else escaped(step.heading, 90)
@@ -274,17 +268,13 @@ def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers
     rows: list[tuple[str, str, list[float | None]]] = [
-        ("minimum k ↑", str(now.min_k), [lesson_step.numbers.min_k for lesson_step in steps]),
-        (
-            "alteration, % ↓",
-            percent(now.alteration),
-            [lesson_step.numbers.alteration for lesson_step in steps],
-        ),
+        ("minimum k ↑", str(now.min_k), [past.numbers.min_k for past in steps]),
+        ("alteration, % ↓", percent(now.alteration), [past.numbers.alteration for past in steps]),
     ]
     if lesson.sensitive is not None:
         rows += [
-            ("entropy l ↑", written(now.l), [lesson_step.numbers.l for lesson_step in steps]),
-            ("t, 0 to 1 ↓", written(now.t), [lesson_step.numbers.t for lesson_step in steps]),
+            ("entropy l ↑", written(now.l), [past.numbers.l for past in steps]),
+            ("t, 0 to 1 ↓", written(now.t), [past.numbers.t for past in steps]),
         ]
     title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
     data: list[dict[str, Any]] = []

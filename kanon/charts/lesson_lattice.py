@@ -33,11 +33,7 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    views = [
-        earlier.detail
-        for earlier in lesson.steps[: step + 1]
-        if isinstance(earlier.detail, NodeView)
-    ]
+    views = [past.detail for past in lesson.steps[: step + 1] if isinstance(past.detail, NodeView)]
     if not views:
         raise ValueError("no node has been counted yet")
     trees = lesson.task.classes.hierarchies
@@ -53,7 +49,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
         for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
     }
     last = views[-1]
-    by_height = any(getattr(earlier.detail, "heights", None) for earlier in lesson.steps)
+    by_height = any(getattr(past.detail, "heights", None) for past in lesson.steps)
     scale, height, margin, legend = _lay_out_lattice(
         room, max(per_height), len(per_height), by_height
     )

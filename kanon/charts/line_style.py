@@ -83,13 +83,12 @@ def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:
         other.colour for other in others if (other.dash, other.symbol) == (look.dash, look.symbol)
     ]
 
-    def find_nearest_gap(colour: str) -> float:
+    def find_gap(colour: str) -> float:
         return min((colour_distance(colour, other) for other in alike), default=math.inf)
 
     colours = (look.colour, *_SPARE)
     colour = next(
-        (colour for colour in colours if find_nearest_gap(colour) >= _NEAR),
-        max(colours, key=find_nearest_gap),
+        (colour for colour in colours if find_gap(colour) >= _NEAR), max(colours, key=find_gap)
     )
     return replace(look, colour=colour)
 

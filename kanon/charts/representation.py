@@ -67,11 +67,11 @@ def _choose_classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.
     values, largest = np.unique(nodes[by_size], return_index=True)
     records = np.bincount(np.searchsorted(values, nodes), weights=counts, minlength=len(values))
     often = np.argsort(-records, kind="stable")
-    generalised = often[values[often] >= n_leaves]
+    raised_values = often[values[often] >= n_leaves]
     order = [
-        *generalised[:_MOST_GROUPS],
+        *raised_values[:_MOST_GROUPS],
         *often[values[often] < n_leaves],
-        *generalised[_MOST_GROUPS:],
+        *raised_values[_MOST_GROUPS:],
     ]
     candidates = [*by_size[largest[order]].tolist(), *by_size[:MOST_CLASSES].tolist()]
     chosen_classes = np.array(list(dict.fromkeys(candidates))[:MOST_CLASSES], dtype=np.int64)

@@ -86,16 +86,16 @@ def hundredfold(criterion: str) -> float:
 
 
 def lines_of(
-    configurations: Sequence[Configuration],
+    configs: Sequence[Configuration],
     results: Sequence[Curves | Points],
     metrics: Sequence[Metric],
     best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
     guides = {metric.name: metric for metric in metrics}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
-    for configuration, numbers in zip(configurations, results, strict=True):
-        base = replace(configuration, tie_seed=configurations[0].tie_seed)
-        runs.setdefault(base, {})[configuration.tie_seed] = numbers
+    for config, numbers in zip(configs, results, strict=True):
+        base = replace(config, tie_seed=configs[0].tie_seed)
+        runs.setdefault(base, {})[config.tie_seed] = numbers
     titles = titles_of_configurations(
         list(runs), {name: guide.card.title for name, guide in guides.items()}
     )
@@ -255,13 +255,13 @@ class Comparison:
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
         alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
         for line in self.lines:
-            configuration = line.configuration
+            config = line.configuration
             about = {
                 "configuration": line.name,
-                "metric": configuration.metric if guided(configuration) else None,
-                "strategy": configuration.strategy,
-                "scope": configuration.scope,
-                "algorithm": configuration.algorithm,
+                "metric": config.metric if guided(config) else None,
+                "strategy": config.strategy,
+                "scope": config.scope,
+                "algorithm": config.algorithm,
             }
             shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
             for place, (seed, run) in enumerate(line.runs.items()):
@@ -315,34 +315,45 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     before, after = before.including(k), after.including(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
-    counted = {one.name for one in before.measured} & {one.name for one in after.measured}
+    shared_metrics = {metric.name for metric in before.measured} & {
+        metric.name for metric in after.measured
+    }
     for line in after.lines:
         guide = line.guide.name
         costless = not guided(line.configuration)
-        if line.kept or costless or line.name not in old or guide in rows or guide not in counted:
+        if (
+            line.kept
+            or costless
+            or line.name not in old
+            or guide in rows
+            or guide not in shared_metrics
+        ):
             continue
         row: dict[str, float] = {}
         for when, comparison in (("before", before), ("after", after)):
             near = comparison.nearest(k)
-            found = comparison.line(line.name)
-            for column, what in (("own", f"{_ALTERATION}{guide}"), ("mean", "mean_alteration")):
-                row[f"{column}_{when}"] = float(found.at(what, [near], "")[0, 0])
+            measured_line = comparison.line(line.name)
+            for column, criterion in (
+                ("own", f"{_ALTERATION}{guide}"),
+                ("mean", "mean_alteration"),
+            ):
+                row[f"{column}_{when}"] = float(measured_line.at(criterion, [near], "")[0, 0])
             row[f"k_{when}"] = near
         rows[guide] = row
     columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return found.astype({"k_before": int, "k_after": int}).rename_axis("metric")
+    measured_line = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return measured_line.astype({"k_before": int, "k_after": int}).rename_axis("metric")
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
-    has: dict[tuple[str, str], list[int]] = {}
+    places_by_trait: dict[tuple[str, str], list[int]] = {}
     for place, guide in enumerate(guides):
         for trait in characteristics(guide).items():
-            has.setdefault(trait, []).append(place)
+            places_by_trait.setdefault(trait, []).append(place)
     rows = {
         trait: {"metrics": len(places), **areas.values.iloc[:, places].mean(axis=1)}
-        for trait, places in sorted(has.items(), key=lambda item: item[0][0])
+        for trait, places in sorted(places_by_trait.items(), key=lambda item: item[0][0])
     }
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
     index = pd.MultiIndex.from_tuples(list(rows), names=["characteristic", "value"])
-    return found.set_axis(index) if rows else found
+    return table.set_axis(index) if rows else table

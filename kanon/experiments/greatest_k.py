@@ -1,6 +1,6 @@
 """The greatest k that releases reach which meet another model.
 
-Three searches by greedy merging (:data:`WAYS`) lead to such releases; merging never lowers the
+Three searches by greedy merging (:data:`WAYS`) lead to such releases. Merging never lowers the
 level of the worst class, so a model stays met. The curve is the greatest k that any of them reaches with
 at most so much alteration: a lower bound (docs/explanation/reverse.md).
 

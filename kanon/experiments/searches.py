@@ -1,4 +1,4 @@
-"""Three searches of one lattice, over k and over columns (Babu, Reddy, Kumar, Elliot, Jena 2013)."""
+"""Three searches of one lattice, over k and over columns, after Babu, Reddy et al. 2013."""
 
 import time
 from collections.abc import Iterable, Sequence

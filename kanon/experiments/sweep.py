@@ -107,12 +107,12 @@ def sweep(
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
     """
-    configuration_list = [
-        replace(configuration, scope=plan.algorithm.scope)
-        for configuration in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    configs = [
+        replace(config, scope=plan.algorithm.scope)
+        for config in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
     ]
     check_k(ks)
-    tasks = tasks_of(prepare(plan, table, folder), configuration_list)
+    tasks = tasks_of(prepare(plan, table, folder), configs)
     tasks[0].for_k(max(ks)).check()
     for task in tasks:
         check_task(plan.algorithm.name, task)
@@ -121,23 +121,19 @@ def sweep(
     name = plan.algorithm.name
     keys = [
         (
-            configuration.metric if uses(name, "metric") else "",
-            configuration.strategy if uses(name, "strategy") else "",
+            config.metric if uses(name, "metric") else "",
+            config.strategy if uses(name, "strategy") else "",
         )
-        for configuration in configuration_list
+        for config in configs
     ]
     different = {key: PlannedRun(name, task) for key, task in zip(keys, tasks, strict=True)}
     solutions = solve_sweep(progress, list(different.values()), ks, all_metrics, workers)
     solution_by_key = dict(zip(different, solutions, strict=True))
     rows = [
         numbers_table(
-            {
-                "metric": configuration.metric,
-                "strategy": configuration.strategy,
-                **solution_by_key[key].at(ks),
-            }
+            {"metric": config.metric, "strategy": config.strategy, **solution_by_key[key].at(ks)}
         )
-        for configuration, key in zip(configuration_list, keys, strict=True)
+        for config, key in zip(configs, keys, strict=True)
     ]
     return pd.concat(rows, ignore_index=True)
 
@@ -193,15 +189,15 @@ def check_k(ks: Sequence[object]) -> None:
             raise PlanError(f"k = {k} is given twice; give each k once.")
 
 
-def tasks_of(prepared_run: PreparedRun, configurations: Sequence[Configuration]) -> list[Task]:
+def tasks_of(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> list[Task]:
     return [
         prepared_run.guided_by(
-            metric=configuration.metric,
-            strategy=configuration.strategy,
-            tie_seed=configuration.tie_seed,
-            scope=configuration.scope,
+            metric=config.metric,
+            strategy=config.strategy,
+            tie_seed=config.tie_seed,
+            scope=config.scope,
         ).task()
-        for configuration in configurations
+        for config in configs
     ]
 
 

@@ -180,7 +180,10 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
         ('{"version": 2, "panels": []}', "key version: input should be 1"),
         ('{"version": 1, "panels": []}', "2 to 9 panels; this layout has 0"),
         ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
-        ('{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}', "Panel 2 has the unknown kind"),
+        (
+            '{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}',
+            "Panel 2 has the unknown kind",
+        ),
         ('{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}', "key panels.1.colour"),
         ('{"version": 1, "panels": [{"measure": "min_k"}]}', "key panels.1.kind"),
         ('{"version": 1, "panels": [{"kind": 3}]}', "key panels.1.kind"),

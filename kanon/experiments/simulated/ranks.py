@@ -15,11 +15,9 @@ OVERALL = "overall"  # the column of the mean rank over all criteria
 
 
 def complete(run_results: Iterable[RunResult]) -> list[Column]:
-    finished_runs = {result.run for result in run_results}
+    runs = {result.run for result in run_results}
     return [
-        column
-        for column in COLUMNS
-        if all((column, strategy) in finished_runs for strategy in STRATEGIES)
+        column for column in COLUMNS if all((column, strategy) in runs for strategy in STRATEGIES)
     ]
 
 

@@ -145,10 +145,7 @@ def _run_columns(
             if finished
             else curves_along(path, [study.metric])
         },
-        best_l={
-            column_values.name: entropy_l_diversity.of_whole(column_values)
-            for column_values in sensitive
-        },
+        best_l={attribute.name: entropy_l_diversity.of_whole(attribute) for attribute in sensitive},
     )
     return [
         RunResult(StudyRun(column, strategy), _compute_areas(study, line, column.name))

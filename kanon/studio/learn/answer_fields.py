@@ -77,11 +77,9 @@ def _draw_answer_field(
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
-            _draw_recode_grid(question, table, now, give, about, shows_result=not exercises.exam)
+            _draw_recode_grid(question, table, now, give, about, practice=not exercises.exam)
         case LevelsQuestion():
-            _draw_levels_question(
-                question, table, now, give, about, shows_result=not exercises.exam
-            )
+            _draw_levels_question(question, table, now, give, about, practice=not exercises.exam)
         case NumberQuestion():
             _draw_number_question(question, now, give, about)
             _draw_original_table(table)
@@ -114,19 +112,14 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
 
 # --- recoding by hand -----------------------------------------------------------------------
 def _draw_recode_grid(
-    question: RecodeQuestion,
-    table: SmallTable,
-    now: Any,
-    give: Give,
-    about: str,
-    shows_result: bool,
+    question: RecodeQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    state_now = by_hand(question, table, now)
-    if shows_result:
-        _show_hand_result(question, state_now)
+    hand = by_hand(question, table, now)
+    if practice:
+        _show_hand_result(question, hand)
     columns = table.classes.attributes
     others = [name for name in _list_kept_columns(table.schema.roles) if name not in columns]
-    first = len(columns) + shows_result
+    first = len(columns) + practice
     count = first + len(others)
     st.html(_format_grid_style(count))
     with st.container(gap="xxsmall", key="exercise-grid"):
@@ -134,16 +127,16 @@ def _draw_recode_grid(
         for cell, name in zip(head, columns, strict=False):
             with cell:
                 _draw_column_head(table, now, name, give, columns.index(name))
-        if shows_result:
+        if practice:
             head[len(columns)].markdown("**class**")
         for cell, name in zip(head[first:], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
-        for number, row in enumerate(state_now.rows):
+        for number, row in enumerate(hand.rows):
             cells = st.columns(count, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
                 with cell:
                     _draw_value(table, now, row, name, give, f"{about}-{number}-{j}")
-            if shows_result:
+            if practice:
                 colour, sign = ("green", "✓") if row.size >= question.k else ("red", "✗")
                 cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
             for cell, name in zip(cells[first:], others, strict=True):
@@ -192,14 +185,14 @@ def _draw_value(table: SmallTable, now: Any, row: Row, name: str, give: Give, ab
     )
 
 
-def _show_hand_result(question: RecodeQuestion | LevelsQuestion, hand_state: HandRecoding) -> None:
-    classes = counted(hand_state.classes, "class", "classes")
+def _show_hand_result(question: RecodeQuestion | LevelsQuestion, hand: HandRecoding) -> None:
+    classes = counted(hand.classes, "class", "classes")
     too_small = " :green[✓]"
-    if hand_state.small:
-        too_small = f", :red[{hand_state.small} too small ✗]"
+    if hand.small:
+        too_small = f", :red[{hand.small} too small ✗]"
     k_and_alteration = (
-        f"smallest class **{hand_state.k}** of {question.k} · alteration **{hand_state.lost} of "
-        f"{hand_state.most} = {percent(hand_state.alteration)}** ↓ "
+        f"smallest class **{hand.k}** of {question.k} · alteration **{hand.lost} of "
+        f"{hand.most} = {percent(hand.alteration)}** ↓ "
         f"({plain(metric_named(question.metric).card.title)})"
     )
     st.markdown(f"**{classes}**{too_small} · {k_and_alteration}")
@@ -212,22 +205,17 @@ def _draw_original_table(table: SmallTable) -> None:
 
 # --- the other kinds ------------------------------------------------------------------------
 def _draw_levels_question(
-    question: LevelsQuestion,
-    table: SmallTable,
-    now: Any,
-    give: Give,
-    about: str,
-    shows_result: bool,
+    question: LevelsQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    state_now = by_hand(question, table, now)
+    hand = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _read_level(now, name, tree) for name, tree in pairs}
     highest = {name: tree.height - 1 for name, tree in pairs}
     with st.container(horizontal=True):
         draw_numbers("Level of {}, 0 to {}", levels, highest, f"exercise-level-{about}", give)
-    if shows_result:
-        _show_hand_result(question, state_now)
-    _draw_hand_release(question, state_now, table, shows_result)
+    if practice:
+        _show_hand_result(question, hand)
+    _draw_hand_release(question, hand, table, practice)
 
 
 def _read_level(now: Any, name: str, tree: Hierarchy) -> int:
@@ -236,21 +224,21 @@ def _read_level(now: Any, name: str, tree: Hierarchy) -> int:
 
 
 def _draw_hand_release(
-    question: LevelsQuestion, hand_state: HandRecoding, table: SmallTable, shows_result: bool
+    question: LevelsQuestion, hand: HandRecoding, table: SmallTable, practice: bool
 ) -> None:
     columns = list(table.frame.columns)
-    of_record = {record: row for row in hand_state.rows for record in row.records}
+    of_record = {record: row for row in hand.rows for record in row.records}
     rows, tints = [], {}
     for place, record in enumerate(table.frame.to_dict("records")):
         row = of_record[place]
         cells = record | row.values
         rows.append([cells[name] for name in columns])
-        if shows_result:
+        if practice:
             enough = row.size >= question.k
             rows[-1].append(f"{row.letter} · {row.size} {'✓' if enough else '✗'}")
             if not enough:
                 tints[place] = _SMALL
-    heads = [*columns, "class"] if shows_result else columns
+    heads = [*columns, "class"] if practice else columns
     small_table(pd.DataFrame(rows, columns=heads), tints)
 
 

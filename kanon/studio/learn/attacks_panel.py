@@ -135,10 +135,8 @@ def _choose(view: AttackView) -> None:
 def _choose_attacker(
     work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]
 ) -> None:
-    default_place = next(
-        place for place, person in enumerate(people) if person.known == scene.known
-    )
-    person_place = default_place if view.person is None else view.person
+    default = next(place for place, person in enumerate(people) if person.known == scene.known)
+    person_place = default if view.person is None else view.person
     about = f"{view.kind}-{view.own}-{work.version}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
@@ -292,15 +290,15 @@ def _replay_on_safer_release(scene: Scene) -> Scene | None:
 
 # --- for a projector ------------------------------------------------------------------------
 def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
-    step, right_sheet = view.step, ""
+    step, right = view.step, ""
     left_sheet = _format_sheet("The release", *_mark_fitting_rows(scene, step > 2))
     if step <= len(_DESCRIPTIONS):
         text = _DESCRIPTIONS[step - 1](scene, people, on_one_line, "")
         if step == 2 and scene.card.name in BY_REGISTER:
-            right_sheet = _format_sheet("The register", _format_texts(scene.case.register))
+            right = _format_sheet("The register", _format_texts(scene.case.register))
     elif step < len(STEPS):
         text = scene.finding
-        right_sheet = _format_sheet("How likely it is", _tabulate_likelihoods(scene))
+        right = _format_sheet("How likely it is", _tabulate_likelihoods(scene))
     else:
         text = scene.prevention.sentence
         left_sheet = _format_sheet(
@@ -308,11 +306,11 @@ def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) 
         )
         if (safer_scene := _replay_on_safer_release(scene)) is not None:
             title = "The same attack on a release that meets it"
-            right_sheet = _format_sheet(
+            right = _format_sheet(
                 f"{title}: {safer_scene.finding}", *_mark_fitting_rows(safer_scene, True)
             )
     left = f'<div class="left" data-fit>{left_sheet}</div>'
-    parts = f'{left}<div class="right" data-fit>{right_sheet}</div>'
+    parts = f'{left}<div class="right" data-fit>{right}</div>'
     stage(f"{step}. {STEPS[step - 1]}", text, STYLE + parts, lambda: _draw_step_buttons(view))
 
 

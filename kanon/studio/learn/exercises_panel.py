@@ -157,32 +157,26 @@ def _draw_current_question(exercises: ExerciseSet, attempt: Attempt, view: Exerc
 def _draw_checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
-    mark, id_set = attempt.marks.get(question.id), {question.id}
+    mark, ids = attempt.marks.get(question.id), {question.id}
 
-    def draw_button(label: str, icon: str, name: str, make: Change, **options: Any) -> None:
+    def draw(label: str, icon: str, name: str, make: Change, **options: Any) -> None:
         icon_button(label, icon, f"exercise-{name}", change_attempt, exercises, make, **options)
 
     with st.container(horizontal=True):
         if not exercises.exam:
-            draw_button(
+            draw(
                 "Check", "check", "check", lambda now: with_mark(now, exercises, question),
                 type="primary",
             )  # fmt: skip
             label = "Hide the hint" if question.id in attempt.hinted else "Hint"
-            draw_button(
-                label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ id_set)
-            )
+            draw(label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ ids))
         if mark is not None and not exercises.exam:
             label = "Hide the solution" if question.id in attempt.shown else "Show the solution"
-            draw_button(
-                label, "school", "solution", lambda now: replace(now, shown=now.shown ^ id_set)
-            )
+            draw(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ ids))
         if attempt.before is not None:
-            draw_button("Undo", "undo", "undo", lambda now: now.before or now)
+            draw("Undo", "undo", "undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
-            draw_button(
-                "Start again", "restart_alt", "anew", lambda now: begin_anew(now, question.id)
-            )
+            draw("Start again", "restart_alt", "anew", lambda now: begin_anew(now, question.id))
         last = view.place + 1 == len(exercises.questions)
         next_label = "Hand in" if last else "Next question"
         show_next = partial(look, "exercises", place=view.place + 1)

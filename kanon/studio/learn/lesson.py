@@ -165,12 +165,8 @@ def _take_own_table(work: Work, view: StepsView) -> SmallTable:
     return SmallTable(frame, schema, MemorySource(frame, schema, work.table.trees))
 
 
-def settings_of_lesson(work: Work, table_lesson: TableLesson) -> PictureSettings:
-    lesson, task, classes = (
-        table_lesson.lesson,
-        table_lesson.lesson.task,
-        table_lesson.table.classes,
-    )
+def settings_of_lesson(work: Work, pair: TableLesson) -> PictureSettings:
+    lesson, task, classes = (pair.lesson, pair.lesson.task, pair.table.classes)
     name = table_of(work.view(LessonsView).steps)
     configuration = Configuration(
         lesson.metric.name, task.strategy, scope=task.scope, algorithm=lesson.algorithm

@@ -92,44 +92,33 @@ LEGEND = (
 _HALF = Room(320, None, 13)  # a half of the page, at its narrowest
 
 
-def step_picture(table_lesson: TableLesson, at: int, room: Room = PAGE) -> go.Figure:
+def step_picture(pair: TableLesson, at: int, room: Room = PAGE) -> go.Figure:
     before, after = (
-        class_numbers(table_lesson.table, table_lesson.lesson.steps[place].recoding).tolist()
+        class_numbers(pair.table, pair.lesson.steps[place].recoding).tolist()
         for place in (max(at - 1, 0), at)
     )
-    return picture_of(table_lesson.lesson, at, room, before, after)
+    return picture_of(pair.lesson, at, room, before, after)
 
 
-def draw_picture(table_lesson: TableLesson, at: int, is_own: bool, side: str = "") -> None:
+def draw_picture(pair: TableLesson, at: int, is_own: bool, side: str = "") -> None:
     """The picture of a step; ``own``: the records are the user's, so that a download says so."""
-    about, name = f"{table_lesson.key}-{at}", f"lesson-picture{side}"
+    about, name = f"{pair.key}-{at}", f"lesson-picture{side}"
 
     def make_picture() -> go.Figure:
-        return (
-            halved(step_picture(table_lesson, at, _HALF))
-            if side
-            else step_picture(table_lesson, at)
-        )
+        return halved(step_picture(pair, at, _HALF)) if side else step_picture(pair, at)
 
-    settings = settings_of_lesson(state.work(), table_lesson)
+    settings = settings_of_lesson(state.work(), pair)
     figure = state.remembered(name, about, make_picture)
-    picture(
-        figure,
-        lambda: picture_table(table_lesson.lesson, at),
-        name,
-        about,
-        settings,
-        original=is_own,
-    )
+    picture(figure, lambda: picture_table(pair.lesson, at), name, about, settings, original=is_own)
 
 
-def step_records(table_lesson: TableLesson, at: int) -> str:
-    steps = table_lesson.lesson.steps
-    return records_sheet(table_lesson.table, steps[at].recoding, steps[max(at - 1, 0)].recoding)
+def step_records(pair: TableLesson, at: int) -> str:
+    steps = pair.lesson.steps
+    return records_sheet(pair.table, steps[at].recoding, steps[max(at - 1, 0)].recoding)
 
 
-def draw_records(table_lesson: TableLesson, at: int, is_own: bool, side: str = "") -> None:
-    st.html(step_records(table_lesson, at))
-    name, about = f"lesson-records{side}", f"{table_lesson.key}-{at}"
-    rows = partial(records_table, table_lesson.table, table_lesson.lesson.steps[at].recoding)
+def draw_records(pair: TableLesson, at: int, is_own: bool, side: str = "") -> None:
+    st.html(step_records(pair, at))
+    name, about = f"lesson-records{side}", f"{pair.key}-{at}"
+    rows = partial(records_table, pair.table, pair.lesson.steps[at].recoding)
     data_button("Records", rows, name, about, kind="tertiary", original=is_own)

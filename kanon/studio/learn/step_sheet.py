@@ -91,10 +91,8 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     has_refused = any(candidate.refused for candidate in candidates)
     rows = []
     for place, candidate in enumerate(candidates):
-        class_numbers_of = sorted({int(numbers[part]) for part in candidate.classes} - {0})
-        badges = (
-            " ".join(map(_format_badge, class_numbers_of)) if len(class_numbers_of) <= 3 else ""
-        )
+        badge_numbers = sorted({int(numbers[part]) for part in candidate.classes} - {0})
+        badges = " ".join(map(_format_badge, badge_numbers)) if len(badge_numbers) <= 3 else ""
         cells = [
             f"<td>{_CHOSEN_MARK if candidate.chosen else ''}</td>",
             f"<td>{badges} {_escape_text(candidate.name)}</td>",

@@ -62,18 +62,18 @@ def show_steps(work: Work) -> None:
         show_two(work)
         return
     try:
-        table_lesson = told(work, state.remembered)
+        pair = told(work, state.remembered)
     except KanonError as error:
         if on_projector:  # there is nothing to show on it
             project(False)
             st.rerun()
         st.warning(plain(error.sentence), icon=":material/error:")
         return
-    last = len(table_lesson.lesson.steps) - 1
+    last = len(pair.lesson.steps) - 1
     if on_projector:
-        _project_step(table_lesson, min(view.step, last), lambda: player(view, last))
+        _project_step(pair, min(view.step, last), lambda: player(view, last))
     else:
-        _draw_step(work, table_lesson, player(view, last), table_of(view) == OWN)
+        _draw_step(work, pair, player(view, last), table_of(view) == OWN)
 
 
 # --- what is told ---------------------------------------------------------------------------
@@ -139,20 +139,20 @@ def _choose_records(work: Work, view: StepsView) -> None:
 
 
 # --- a step ---------------------------------------------------------------------------------
-def _draw_step(work: Work, table_lesson: TableLesson, at: int, is_own: bool) -> None:
-    lesson, about = table_lesson.lesson, f"{table_lesson.key}-{at}"
+def _draw_step(work: Work, pair: TableLesson, at: int, is_own: bool) -> None:
+    lesson, about = pair.lesson, f"{pair.key}-{at}"
     step = lesson.steps[at]
     st.subheader(plain(_format_step_heading(lesson, at)))
     st.markdown(plain(step.sentence))
     st.html(STYLE)
-    columns = len(table_lesson.table.classes.attributes) + len(table_lesson.table.classes.sensitive)
+    columns = len(pair.table.classes.attributes) + len(pair.table.classes.sensitive)
     below = columns > _BESIDE
     picture_place, records_place = (
         (st.container(), st.container()) if below else st.columns([55, 45])
     )
     with picture_place:
-        draw_picture(table_lesson, at, is_own)
-        for sheet in _format_choices(table_lesson, at):
+        draw_picture(pair, at, is_own)
+        for sheet in _format_choices(pair, at):
             st.html(sheet)
         if step.choices:
             data_button(
@@ -160,40 +160,31 @@ def _draw_step(work: Work, table_lesson: TableLesson, at: int, is_own: bool) -> 
                 kind="tertiary", original=is_own,
             )  # fmt: skip
     with records_place:
-        draw_records(table_lesson, at, is_own)
+        draw_records(pair, at, is_own)
         st.caption(LEGEND)
         numbers = _list_step_numbers(lesson, at)
         for start in range(0, len(numbers), _IN_A_ROW):
             for place, number in zip(st.columns(_IN_A_ROW), numbers[start:], strict=False):
                 place.metric(number.label, number.value, help=number.help)
-        name, settings = "lesson-running", settings_of_lesson(work, table_lesson)
+        name, settings = "lesson-running", settings_of_lesson(work, pair)
         running = state.remembered(name, about, lambda: running_chart(lesson, at))
-        picture(
-            running,
-            lambda: numbers_table(lesson),
-            name,
-            table_lesson.key,
-            settings,
-            original=is_own,
-        )
+        picture(running, lambda: numbers_table(lesson), name, pair.key, settings, original=is_own)
 
 
-def _project_step(table_lesson: TableLesson, at: int, buttons: Callable[[], object]) -> None:
-    lesson = table_lesson.lesson
+def _project_step(pair: TableLesson, at: int, buttons: Callable[[], object]) -> None:
+    lesson = pair.lesson
     step = lesson.steps[at]
     sums = "".join(
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
         for number in _list_step_numbers(lesson, at)
     )
     parts = (
-        f'{STYLE}<div class="records" data-fit>{step_records(table_lesson, at)}</div>'
-        f'<div class="weighed" data-fit>{"".join(_format_choices(table_lesson, at))}</div>'
+        f'{STYLE}<div class="records" data-fit>{step_records(pair, at)}</div>'
+        f'<div class="weighed" data-fit>{"".join(_format_choices(pair, at))}</div>'
         f'<div class="sums">{sums}</div>'
     )
-    about = table_lesson.key, at
-    figure = state.remembered(
-        "lesson-projected", about, lambda: step_picture(table_lesson, at, PLACE)
-    )
+    about = pair.key, at
+    figure = state.remembered("lesson-projected", about, lambda: step_picture(pair, at, PLACE))
     stage(_format_step_heading(lesson, at), step.sentence, parts, buttons, figure)
 
 
@@ -201,14 +192,14 @@ def _format_step_heading(lesson: Lesson, at: int) -> str:
     return f"Step {at} of {len(lesson.steps) - 1}: {lesson.steps[at].heading}"
 
 
-def _format_choices(table_lesson: TableLesson, at: int) -> list[str]:
-    lesson = table_lesson.lesson
+def _format_choices(pair: TableLesson, at: int) -> list[str]:
+    lesson = pair.lesson
     second = {"l": "l left ↑", "t": "t left ↓", "k": "k left ↑"}.get(
         LOOKS_AT[lesson.task.strategy], ""
     )
     before = lesson.steps[max(at - 1, 0)].recoding
     choices = lesson.steps[at].choices
-    return [choice_sheet(table_lesson.table, before, choice, second) for choice in choices]
+    return [choice_sheet(pair.table, before, choice, second) for choice in choices]
 
 
 def _list_step_numbers(lesson: Lesson, at: int) -> list[Number]:

@@ -129,11 +129,9 @@ def set_beside(on: bool) -> None:
         look("steps", beside=None, step=step, playing=False)
         return
     # The table stays, whatever algorithm is chosen.
-    changed_view = replace(
-        view, table=table_of(view), beside=_find_unlike(work, view), playing=False
-    )
-    step = two_of(showing(work, changed_view)).first_at(0, view.step)
-    look("steps", **vars(replace(changed_view, step=step)))
+    changed = replace(view, table=table_of(view), beside=_find_unlike(work, view), playing=False)
+    step = two_of(showing(work, changed)).first_at(0, view.step)
+    look("steps", **vars(replace(changed, step=step)))
 
 
 def _find_unlike(work: Work, view: StepsView) -> Beside:
@@ -152,17 +150,11 @@ def _list_others(work: Work, view: StepsView) -> Iterator[Beside]:
     metrics, metric = metrics_of(work, view)
     strategies, strategy = strategies_of(work, view)
     same = Beside(view.algorithm, metric, strategy)
-    yield from (
-        replace(same, strategy=alternative) for alternative in strategies if alternative != strategy
-    )
+    yield from (replace(same, strategy=name) for name in strategies if name != strategy)
     if uses(view.algorithm, "metric"):
-        yield from (
-            replace(same, metric=alternative) for alternative in metrics if alternative != metric
-        )
+        yield from (replace(same, metric=name) for name in metrics if name != metric)
     family = algorithm_named(view.algorithm).CARD.family
-    ordered = sorted(
-        algorithms().items(), key=lambda alternative: family != alternative[1].CARD.family
-    )
+    ordered = sorted(algorithms().items(), key=lambda name: family != name[1].CARD.family)
     yield from (replace(same, algorithm=name) for name, _ in ordered if name != view.algorithm)
 
 
@@ -249,9 +241,7 @@ def two_steps(work: Work, two: Two, at: int) -> None:
 
 # --- what is compared -----------------------------------------------------------------------
 def _describe_comparison(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
-    first, second = (
-        names_of(work, *pair_of_views, brief=True) for pair_of_views in (views, views[::-1])
-    )
+    first, second = (names_of(work, *settings, brief=True) for settings in (views, views[::-1]))
     if not first:
         text = "Both sides are the same; choose other settings for one of them."
         st.info(text, icon=":material/info:")
