@@ -243,7 +243,7 @@ class ScatterPanel:
     def measures(self, scene: PanelContext) -> Sequence[str]:
         return [COST.name, scene.panel.measure]
 
-    def _card(self, scene: PanelContext) -> Card:
+    def _get_card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The greatest k that releases reach which meet another model.
 
 Three searches by greedy merging (:data:`WAYS`) lead to such releases. Merging never lowers the
-level of the worst class, so a model stays met. The curve is the greatest k that any of them reaches with
-at most so much alteration: a lower bound (docs/explanation/reverse.md).
+level of the worst class, so a model stays met. The curve is the greatest k that any of them reaches
+with at most so much alteration: a lower bound (docs/explanation/reverse.md).
 
 Source: Mauger, Le Mahec, Dequen 2023, Section 4.4; merging on after the model is met is ours.
 """

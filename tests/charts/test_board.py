@@ -353,7 +353,7 @@ def test_what_a_comparison_lacks_is_said_in_its_place():
         Panel("curve", "no such"), Panel("matrix"),
     )  # fmt: skip
     texts = [one.text.replace("<br>", " ") for one in board.figure.layout.annotations]
-    assert sum("needs a sensitive column" in text for text in texts) == 2
+    assert sum("without a sensitive column" in text for text in texts) == 2
     assert "This table has no cost matrix of gone." in texts
     assert "This comparison has none of the configurations chosen for this panel." in texts
     assert "This comparison has no measure no such." in texts
