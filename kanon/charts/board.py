@@ -221,7 +221,7 @@ def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> 
     values = sign * as_shown(runs_by_line, digits_shown(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
-        # Of a measure that is known at some k, nobody is best where one of them is not known.
+        # A measure known at some k only has no best line where one of them is unknown.
         among = np.minimum if measure in comparison.further else np.fmin
         best = values[:, 0] == among.reduce(values[:, 0])
         marks += best & ~best.all(axis=0)
@@ -243,7 +243,7 @@ def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> 
 def _format_headlines(comparison: Comparison) -> list[str]:
     titles = [line.title for line in comparison.lines]
     means = comparison.means()
-    # A strategy is no guide: "guided by" is said of metrics alone.
+    # Only metrics guide; a strategy does not.
     plain = all(
         line.title == line.guide.card.title and guided(line.configuration)
         for line in comparison.lines

@@ -36,12 +36,12 @@ RGB = tuple[int, int, int]
 
 def dark(figure: go.Figure) -> go.Figure:
     """The same figure on dark paper; the given one stays as it is."""
-    return go.Figure(_darken_part(figure.to_plotly_json(), "", False))
+    return go.Figure(_convert_part(figure.to_plotly_json(), "", False))
 
 
 @lru_cache(maxsize=4096)
 def on_dark(colour: str, least: float = MARK) -> str:
-    """A colour as it is drawn on dark paper; what is no colour stays.
+    """A colour as it is drawn on dark paper; other texts stay as they are.
 
     >>> on_dark("#FFFFFF") == PAPER, on_dark("#1B1F24") == INK, on_dark("#E69F00"), on_dark("none")
     (True, True, '#E69F00', 'none')
@@ -56,9 +56,9 @@ def on_dark(colour: str, least: float = MARK) -> str:
         result = _parse_hex(_FIXED_DARK[hex_colour])
     elif max(rgb) - min(rgb) <= _GREY:
         current = _compute_contrast(rgb, _NAMED_RGB["white"])
-        result = _mix_to_contrast(rgb, max(current, least) if least > MARK else current)
+        result = _find_contrasting_mix(rgb, max(current, least) if least > MARK else current)
     elif contrast(hex_colour) < least:
-        result = _mix_to_contrast(rgb, least)
+        result = _find_contrasting_mix(rgb, least)
     if opacity is not None:
         return f"rgba({result[0]}, {result[1]}, {result[2]}{opacity})"
     return _format_hex(result)
@@ -76,22 +76,22 @@ def contrast(colour: str, paper: str = PAPER) -> float:
 
 
 # --- a figure -------------------------------------------------------------------------------
-def _darken_part(value: Any, key: str, text: bool) -> Any:
+def _convert_part(value: Any, key: str, text: bool) -> Any:
     if key == "colorscale" and not isinstance(value, Mapping):
-        return _darken_scale(value)
+        return _convert_colour_scale(value)
     if isinstance(value, Mapping):
         return {
-            name: _darken_part(part, name, text or key.endswith("font"))
+            name: _convert_part(part, name, text or key.endswith("font"))
             for name, part in value.items()
         }
     if isinstance(value, str):
-        return _darken_string(value, key, TEXT if text else MARK)
+        return _convert_text(value, key, TEXT if text else MARK)
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == object):
-        return [_darken_part(part, key, text) for part in value]
+        return [_convert_part(part, key, text) for part in value]
     return value
 
 
-def _darken_string(value: str, key: str, least: float) -> str:
+def _convert_text(value: str, key: str, least: float) -> str:
     if key.endswith("color"):
         return on_dark(value, least)
     if key == "shadow":
@@ -103,19 +103,20 @@ def _darken_string(value: str, key: str, least: float) -> str:
     )
 
 
-def _darken_scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
+def _convert_colour_scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
     stops = [(at, parts[0]) for at, colour in steps if (parts := _parse_colour(colour))]
     first = next((i for i, (_, rgb) in enumerate(stops) if max(rgb) - min(rgb) > _GREY), len(stops))
     lights = [_compute_luminance(rgb) for _, rgb in stops[first:]]
     if lights != sorted(lights, reverse=True):  # two ends
         white = _NAMED_RGB["white"]
         return [
-            [at, _format_hex(_mix_to_contrast(rgb, _compute_contrast(rgb, white) ** _LESS))]
+            [at, _format_hex(_find_contrasting_mix(rgb, _compute_contrast(rgb, white) ** _LESS))]
             for at, rgb in stops
         ]
     greys = [[at, on_dark(_format_hex(rgb))] for at, rgb in stops[:first]]
     return greys + [
-        [at, _format_hex(_mix_to_contrast(rgb, _choose_contrast(rgb)))] for at, rgb in stops[first:]
+        [at, _format_hex(_find_contrasting_mix(rgb, _choose_contrast(rgb)))]
+        for at, rgb in stops[first:]
     ]
 
 
@@ -127,7 +128,7 @@ def _choose_contrast(rgb: RGB) -> float:
 
 # --- a colour -------------------------------------------------------------------------------
 def _parse_colour(colour: str) -> tuple[RGB, str | None] | None:
-    """Red, green and blue, and the opacity as it is written, if any; None if it is no colour."""
+    """Red, green and blue, and the opacity as written, if any; None for other texts."""
     if colour in _NAMED_RGB:
         return _NAMED_RGB[colour], None
     if match := _PARTS.fullmatch(colour):
@@ -154,16 +155,16 @@ def _compute_contrast(first: RGB, second: RGB) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def _mix_to_contrast(rgb: RGB, least: float) -> RGB:
+def _find_contrasting_mix(rgb: RGB, least: float) -> RGB:
     paper, ink = _parse_hex(PAPER), _parse_hex(INK)
     if least >= _compute_contrast(ink, paper):
         return ink
     end = _NAMED_RGB["white"] if _compute_contrast(rgb, paper) < least else paper
-    mixes = [_mix_colours(rgb, end, step / 255) for step in range(256)]
+    mixes = [_combine_colours(rgb, end, step / 255) for step in range(256)]
     enough = [mix for mix in mixes if _compute_contrast(mix, paper) >= least]
     return min(enough, key=lambda mix: _compute_contrast(mix, paper))
 
 
-def _mix_colours(rgb: RGB, end: RGB, share: float) -> RGB:
+def _combine_colours(rgb: RGB, end: RGB, share: float) -> RGB:
     r, g, b = (round(a + (b - a) * share) for a, b in zip(rgb, end, strict=True))
     return r, g, b

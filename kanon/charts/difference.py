@@ -39,7 +39,10 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
     ahead = gap.ahead(k)
     if ahead == "undecided":
         assert gap.low is not None and gap.high is not None
-        low, high = (_format_signed(float(gap.low[place])), _format_signed(float(gap.high[place])))
+        low, high = (
+            _format_difference(float(gap.low[place])),
+            _format_difference(float(gap.high[place])),
+        )
         return f"undecided: ties alone move the difference from {low} to {high} {unit}."
     if ahead == "equal" or f"{abs(value):.1f}" == "0.0":
         return "no difference to one decimal."
@@ -112,10 +115,10 @@ def _find_largest_difference(gap: Difference) -> float:
     return float(max(np.abs(bound).max() for bound in ends))
 
 
-def _format_signed(value: float) -> str:
+def _format_difference(value: float) -> str:
     """A number that shows its sign; no minus before what is shown as 0.
 
-    >>> _format_signed(-1.25), _format_signed(0.04), _format_signed(-0.04)
+    >>> _format_difference(-1.25), _format_difference(0.04), _format_difference(-0.04)
     ('−1.2', '0.0', '0.0')
     """
     text = f"{abs(value):.1f}"

@@ -111,7 +111,7 @@ def _draw_distribution(
     distribution: Distribution, look: _Look
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
     edges = _split_runs(len(distribution.values), look.runs)
-    labels = _label_runs(distribution, edges)
+    labels = _list_run_labels(distribution, edges)
     share = 100.0 / max(distribution.n_records, 1)
     before, after = (
         np.add.reduceat(counts, edges[:-1]) * share if len(counts) else counts
@@ -167,7 +167,7 @@ def _split_runs(n_values: int, runs: int) -> np.ndarray:
     return np.arange(number + 1) * n_values // max(number, 1)
 
 
-def _label_runs(distribution: Distribution, edges: np.ndarray) -> list[str]:
+def _list_run_labels(distribution: Distribution, edges: np.ndarray) -> list[str]:
     values = distribution.values
     return [
         values[low] if high - low == 1 else f"{values[low]} to {values[high - 1]}"

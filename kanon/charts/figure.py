@@ -52,7 +52,7 @@ def _create_common_layout() -> dict[str, Any]:
 def k_layout(
     largest: int, at: tuple[int, ...] = K_TICKS, of: Counted = "records"
 ) -> dict[str, Any]:
-    """A logarithmic axis for k up to the largest one, as a mapping that nobody changes.
+    """A logarithmic axis for k up to the largest one, as a mapping that must not be changed.
 
     >>> k_layout(10)["tickvals"]
     [2, 3, 5, 10]

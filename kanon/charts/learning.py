@@ -120,7 +120,7 @@ def scores_chart(
         ):
             if not np.isnan(value):
                 figure.add_trace(_draw_level_line(ks, value, dash, text, place == 0), **at)
-    k_axis(figure, max(ks), tuple(_thin_out_ticks(ks, 2.2 if several else 1.17)), of)
+    k_axis(figure, max(ks), tuple(_select_ticks(ks, 2.2 if several else 1.17)), of)
     figure.update_xaxes(range=[float(np.log10(min(ks) / 1.2)), float(np.log10(max(ks) * 1.2))])
     low, high = _compute_score_range(panels, [*(reference or {}).values(), chance])
     figure.update_yaxes(range=[low, high], hoverformat=".3f")
@@ -168,10 +168,10 @@ def _draw_level_line(
     }  # fmt: skip
 
 
-def _thin_out_ticks(ks: Sequence[int], ratio: float) -> list[int]:
+def _select_ticks(ks: Sequence[int], ratio: float) -> list[int]:
     """As many k as have room for their labels: each at least so many times the last one.
 
-    >>> _thin_out_ticks([3, 4, 5, 10, 20], 2.2)
+    >>> _select_ticks([3, 4, 5, 10, 20], 2.2)
     [3, 10]
     """
     ticks: list[int] = []

@@ -30,7 +30,7 @@ def picture_of(
 ) -> go.Figure:
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     if (regions := regions_in(drawn_step)) is not None:
-        # The same axes at every step, as long as the cut can be seen on them.
+        # The same axes at every step, as long as they show the cut.
         up = max(regions.attribute or 0, 1)
         axes = (0, up) if len(regions.axes) > 1 else None
         return regions_chart(drawn_step, axes, room, after, settled=drawn_step is not step)
@@ -167,15 +167,13 @@ def regions_chart(
     if y is not None:
         labels = (label[:_LONGEST] for _, label in regions.axes[y].marks)
         margin["l"] = round(3 * size + max(width_of(label, size) for label in labels))
-        upwards = _lay_out_region_axis(
-            regions, y, height - margin["t"] - margin["b"], size, up=True
-        )
+        upwards = _build_region_axis(regions, y, height - margin["t"] - margin["b"], size, up=True)
     inside = range(step.recoding.classes.n_classes) if settled else regions.region.classes
     figure = drawn(
         [_draw_records(step, regions, inside, x, y)],
         "" if room.height else title,
         height,
-        _lay_out_region_axis(regions, x, room.width - margin["l"] - margin["r"], size, up=False),
+        _build_region_axis(regions, x, room.width - margin["l"] - margin["r"], size, up=False),
         upwards,
         shapes=shapes,
         hovermode="closest",
@@ -239,7 +237,7 @@ def _draw_records(
     }  # fmt: skip
 
 
-def _lay_out_region_axis(
+def _build_region_axis(
     regions: Regions, j: int, pixels: float, letters: int, up: bool
 ) -> dict[str, Any]:
     axis, gap = regions.axes[j], _compute_gap(regions, j)

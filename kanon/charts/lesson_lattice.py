@@ -50,7 +50,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     }
     last = views[-1]
     by_height = any(getattr(past.detail, "heights", None) for past in lesson.steps)
-    scale, height, margin, legend = _lay_out_lattice(
+    scale, height, margin, legend = _plan_lattice_layout(
         room, max(per_height), len(per_height), by_height
     )
     steps, names = _place_labels(scale, room.letters, at, state_by_node, last)
@@ -85,7 +85,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     return in_room(figure, room)
 
 
-def _lay_out_lattice(
+def _plan_lattice_layout(
     room: Room, widest: int, rows: int, by_height: bool
 ) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
     """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""

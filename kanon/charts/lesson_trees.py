@@ -107,12 +107,12 @@ class _TreeView:
     whole: bool = True  # whether a small tree is drawn as a whole
     left_out: int = 0  # how many marked nodes had no room
 
-    def edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
+    def list_edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
         if self.whole and _is_small(tree):
             return [(n, int(tree.parent[n])) for n in range(tree.root)]
         return sorted({edge for n in self.marks for edge in _list_path_edges(tree, n, tree.root)})
 
-    def limit_lines(self, lines: int) -> _TreeView:
+    def trim_lines(self, lines: int) -> _TreeView:
         if self.lines <= lines:
             return self
         by_records = sorted(self.marks, key=lambda node: -(self.marks[node].records or math.inf))
@@ -156,7 +156,7 @@ _SIDE, _APART = 8, 16  # the room beside all trees, and between two, in pixels
 _MOST_BESIDE = 4  # so many trees beside each other at most
 
 
-def _fit_grid(lines: Sequence[int], is_flat: bool, room: Room) -> _Grid:
+def _choose_grid(lines: Sequence[int], is_flat: bool, room: Room) -> _Grid:
     def count_rows(columns: int) -> tuple[int, ...]:
         starts = range(0, len(lines), columns)
         return tuple(max(lines[start : start + columns]) for start in starts)
@@ -180,16 +180,16 @@ def _fit_grid(lines: Sequence[int], is_flat: bool, room: Room) -> _Grid:
 def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: Room) -> go.Figure:
     classes = lesson.task.classes
     is_flat = all(tree.height <= _LOW for tree in classes.hierarchies)
-    grid = _fit_grid([view.lines for view in views], is_flat, room)
+    grid = _choose_grid([view.lines for view in views], is_flat, room)
     data: list[dict[str, Any]] = []
     axes: dict[str, dict[str, Any]] = {}
     titles = []
     tall = grid.height - grid.above
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        view = views[j].limit_lines(grid.rows[j // grid.columns])
+        view = views[j].trim_lines(grid.rows[j // grid.columns])
         box = grid.box(j, view.lines)
         number = str(j + 1) if j else ""
-        at = _place_tree_nodes(tree, {tree.root, *chain(*view.edges(tree))})
+        at = _place_tree_nodes(tree, {tree.root, *chain(*view.list_edges(tree))})
         scale = _compute_tree_scale(tree, at, box, view.lines, room.letters)
         ends = [(x - _SIDE) / (room.width - 2 * _SIDE) for x in (box.left, box.right)]
         low, high = (max(1 - (y - grid.above) / tall, 0) for y in (box.bottom, box.top))
@@ -202,7 +202,7 @@ def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: R
             "fixedrange": True,
         }  # fmt: skip
         more = f", {view.left_out} more values" if view.left_out else ""
-        heading = _shorten_to_width(name, box.right - box.left - width_of(more, 16)) + more
+        heading = _trim_to_width(name, box.right - box.left - width_of(more, 16)) + more
         above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
             {"text": escaped(heading, 60), "xref": "paper", "yref": "paper", "showarrow": False,
@@ -235,7 +235,7 @@ def _compute_tree_scale(
     return Scale((-left_room * unit, (width - left_room) * unit), (0.5 - lines, 0.5), box)
 
 
-def _shorten_to_width(text: str, width: float) -> str:
+def _trim_to_width(text: str, width: float) -> str:
     words = " ".join(text.split())
     lengths = range(len(words) - 1, 1, -1)
     return next((cut for cut in shorter(words, *lengths) if width_of(cut, 16) <= width), "…")
@@ -267,7 +267,7 @@ class _Drawing:
 
     def draw_traces(self, paid: Callable[[int, int], float]) -> list[dict[str, Any]]:
         tree, at, marks = self.tree, self.at, self.view.marks
-        edges = self.view.edges(tree)
+        edges = self.view.list_edges(tree)
         cost_paths = self.view.cost_paths
         if cost_paths is None:
             cost_paths = [(edges, EDGE, "solid")]

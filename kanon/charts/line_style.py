@@ -94,7 +94,7 @@ def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:
 
 
 def colour_distance(first: str, second: str) -> float:
-    """How unlike two colours look, in OKLab: below 0.02 nobody tells them apart.
+    """How unlike two colours look, in OKLab: below 0.02 they cannot be told apart.
 
     >>> colour_distance("#000000", "#FFFFFF") > 0.99, colour_distance("#5B5B5B", "#555555") < 0.03
     (True, True)

@@ -137,7 +137,7 @@ def matrix_chart(
             f"<br>%{{z:.{places}f}} % of losing it completely" if share and not difference else ""
         )
         figure.add_trace(_draw_matrix(cells, texts, costs, share_text, layout), row=1, col=column)
-    _lay_out_matrix_axes(figure, layout)
+    _set_matrix_axes(figure, layout)
     names = layout.titles
     heads = [f"{names[0]} minus {names[1]}"] if difference else names
     heads = [f"{head}, as a share" for head in heads] if share else heads
@@ -158,7 +158,7 @@ def matrix_chart(
         _draw_colour_scale(figure, SCALE, 0.0, most, layout)
     _write_above_cells(figure, unit, layout.unit, layout)
     if marked_cell is not None:
-        _outline_cell(figure, *marked_cell)
+        _highlight_cell(figure, *marked_cell)
     # What tells this picture from others, so that only the same one stays zoomed in.
     nodes = zlib.crc32(repr((matrices[0].labels, len(values))).encode())
     return figure.update_layout(uirevision=f"{nodes:x}")
@@ -228,7 +228,7 @@ def _draw_matrix(
         font = {"size": layout.cost_font}
         text_style = {"text": costs, "texttemplate": "%{text}", "textfont": font}
     return go.Heatmap(
-        z=cells.astype(np.float32),  # half the size, and nobody sees the eighth digit
+        z=cells.astype(np.float32),  # half the size; eight digits are not visible
         x=places,
         y=places,
         customdata=texts,
@@ -240,7 +240,7 @@ def _draw_matrix(
     )
 
 
-def _lay_out_matrix_axes(figure: go.Figure, layout: _Layout) -> None:
+def _set_matrix_axes(figure: go.Figure, layout: _Layout) -> None:
     title = {"standoff": 2, "font": HEADING}
     common = {
         "type": "category",
@@ -297,7 +297,7 @@ def _draw_colour_scale(
     )
 
 
-def _outline_cell(figure: go.Figure, row: int, column: int) -> None:
+def _highlight_cell(figure: go.Figure, row: int, column: int) -> None:
     """Mark a cell in every picture, visible on light and dark cells alike."""
     for colour, width in (("white", 6), (INK, 3)):
         figure.add_shape(

@@ -64,7 +64,7 @@ class Kind(Protocol):
         """The measures whose numbers stand at the cursor."""
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Draw it, and return what the cursor has to know; ``range`` is that of its y axis."""
+        """Draw it, and return the data of the cursor; ``range`` is that of its y axis."""
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """The numbers behind it."""
@@ -81,7 +81,7 @@ class CurvePanel:
         measure, comparison = scene.panel.measure, scene.comparison
         cards = measures_of(comparison)
         if measure not in comparison.further:
-            return _explain_unmeasured(measure, cards)
+            return _explain_missing_measure(measure, cards)
         if comparison.unmeasured(measure):
             return f"{short_title(cards[measure])}: press Compare to measure it."
         if comparison.lines and not comparison.knows(measure):
@@ -135,7 +135,7 @@ class CurvePanel:
             )  # fmt: skip
             traces.append(curve)
             if comparison.every_k and scene.marked():
-                at = _spread_markers(len(ks), place, len(comparison.lines))
+                at = _choose_marker_places(len(ks), place, len(comparison.lines))
                 traces.append(
                     _create_trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
                            marker=marker_of(look, 8), hoverinfo="skip")
@@ -180,7 +180,7 @@ class MatrixPanel:
         return as_share(matrix)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """A heat map with room for the labels beside and below it; the pointer says them whole."""
+        """A heat map with room for the labels beside and below it; hovers show them in full."""
         matrix = self._get_matrix(scene)
         size, scale = scene.size, self._format_cost_bar(scene)
         font, room = size.matrix_labels(matrix.labels)
@@ -225,14 +225,14 @@ class MatrixPanel:
 
 
 class ScatterPanel:
-    """Privacy against alteration at the k of the cursor, and the front that nobody beats."""
+    """Privacy against alteration at the k of the cursor, and the front that nothing beats."""
 
     name: ClassVar[str] = "scatter"
     title: ClassVar[str] = "Privacy against alteration"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: PanelContext) -> str:
-        return _explain_unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
+        return _explain_missing_measure(scene.panel.measure, privacy_measures(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
         return f"{short_title(self._get_card(scene))} against alteration"
@@ -247,7 +247,7 @@ class ScatterPanel:
         return measures_of(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Each one's way over all k, faint; where they are at k is drawn by the cursor."""
+        """Each line's path over all k, faint; the cursor draws where they are at k."""
         comparison, card = scene.comparison, self._get_card(scene)
         costs = comparison.at(COST.name, comparison.ks)
         privacy_values = comparison.at(card.name, comparison.ks)
@@ -342,7 +342,7 @@ class ClassesPanel:
             [run.class_sizes_at(comparison.ks) for run in runs], dtype=np.float64
         )
         n_records = comparison.n_records
-        if comparison.of == "persons":  # who may have several records, all of which are in classes
+        if comparison.of == "persons":  # a person may have several records, all in classes
             n_records = int(class_counts.sum(axis=2).max())
         edges = class_sizes.up_to(n_records).tolist()
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
@@ -389,7 +389,7 @@ def _draw_dots(
     )  # fmt: skip
 
 
-def _explain_unmeasured(measure: str, cards: Mapping[str, Card]) -> str:
+def _explain_missing_measure(measure: str, cards: Mapping[str, Card]) -> str:
     if measure in cards:
         return ""
     if measure in ("l_percent", "t_percent"):
@@ -411,10 +411,10 @@ def _round_places(values: np.ndarray) -> list[Any]:
     return places.tolist()
 
 
-def _spread_markers(size: int, place: int, lines: int) -> list[int]:
+def _choose_marker_places(size: int, place: int, lines: int) -> list[int]:
     """Five places along a line; those of another line are elsewhere.
 
-    >>> _spread_markers(100, 0, 2), _spread_markers(100, 1, 2)
+    >>> _choose_marker_places(100, 0, 2), _choose_marker_places(100, 1, 2)
     ([0, 20, 40, 60, 80], [10, 30, 50, 70, 90])
     """
     return sorted({int((step + place / lines) * size / 5) for step in range(5)})

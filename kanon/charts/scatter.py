@@ -62,9 +62,7 @@ def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> st
     >>> nobody_beats(["A", "B"], [True, False], CRITERIA["min_k"])
     'nothing beats A in both minimum k and mean alteration'
     """
-    measures = (
-        f"in both {_lower_first_letter(short_title(privacy))} and {_lower_first_letter(COST.title)}"
-    )
+    measures = f"in both {_strip_capital(short_title(privacy))} and {_strip_capital(COST.title)}"
     if len(titles) > 1 and all(on):
         return f"none beats another {measures}"
     names = [title for title, is_on_front in zip(titles, on, strict=True) if is_on_front]
@@ -73,7 +71,7 @@ def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> st
     return f"nothing beats {joined(names)} {measures}"
 
 
-def _lower_first_letter(title: str) -> str:
+def _strip_capital(title: str) -> str:
     """A title inside a sentence: 'Minimum k' as 'minimum k', but 't' and 'NCP' as they are."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 

@@ -127,7 +127,7 @@ def over_columns_table(study: Searches) -> pd.DataFrame:
 # --- the pictures -----------------------------------------------------------------------------
 def over_k_chart(study: Searches) -> go.Figure:
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
-    figure = _lay_out_search_panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
+    figure = _create_search_panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
                       f"{titled(SECONDS)}, log scale"], finding(study), 0.075)  # fmt: skip
     ks = study.ks
     for panel, card in enumerate(cards):
@@ -163,7 +163,7 @@ def over_k_chart(study: Searches) -> go.Figure:
         text=f"all roots: {top}", xref="x2 domain", x=0, yref="y2", y=top, yanchor="bottom",
         xanchor="left", showarrow=False, font={"size": 12, "color": _BOUND},
     )  # fmt: skip
-    _label_ends(figure, 2, [(name, study.along("seconds", name)[-1]) for name in SEARCHES])
+    _write_line_names(figure, 2, [(name, study.along("seconds", name)[-1]) for name in SEARCHES])
     return figure
 
 
@@ -172,7 +172,7 @@ def over_columns_chart(study: Searches) -> go.Figure:
         raise ValueError(study.lacking)
     table = study.over_columns
     heads = [f"{titled(SECONDS)}, log scale", f"{titled(EVALUATED)}, log scale"]
-    figure = _lay_out_search_panels(heads, effort_finding(study), 0.09, right=190)
+    figure = _create_search_panels(heads, effort_finding(study), 0.09, right=190)
     numbers = sorted({int(number) for number in table["columns"]})
     ends = {}
     for name in MARKERS:
@@ -209,11 +209,11 @@ def over_columns_chart(study: Searches) -> go.Figure:
     )  # fmt: skip
     _set_y_axis(figure, 0, _compute_log_range(table["seconds"]), log=True)
     _set_y_axis(figure, 1, _compute_log_range([1, table["lattice_nodes"].max()]), log=True)
-    _label_ends(figure, 1, list(ends.items()))
+    _write_line_names(figure, 1, list(ends.items()))
     return figure
 
 
-def _lay_out_search_panels(
+def _create_search_panels(
     heads: Sequence[str], title: str, space: float, right: int = 130
 ) -> go.Figure:
     figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
@@ -284,12 +284,12 @@ def _choose_log_ticks(ends: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
+def _write_line_names(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
     number = axis_number(panel)
     low, high = figure.layout[f"yaxis{number}"].range
     heights = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
     room = 17 / (_HEIGHT - _TOP - _FOOT)
-    for (key, _), y in zip(ends, _spread_labels(heights, room), strict=True):
+    for (key, _), y in zip(ends, _place_apart(heights, room), strict=True):
         if key in WALK_LOOKS:
             text, colour = short_title(key), darkened(WALK_LOOKS[key].colour)
         elif key == "lattice":
@@ -302,10 +302,10 @@ def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]
         )  # fmt: skip
 
 
-def _spread_labels(positions: Sequence[float], room: float) -> list[float]:
+def _place_apart(positions: Sequence[float], room: float) -> list[float]:
     """Places as near to those wanted as they can be, each at least so far from the next.
 
-    >>> [round(place, 3) for place in _spread_labels([0.5, 0.5, 0.1], 0.1)]
+    >>> [round(place, 3) for place in _place_apart([0.5, 0.5, 0.1], 0.1)]
     [0.45, 0.55, 0.1]
     """
     order = sorted(range(len(positions)), key=lambda i: (positions[i], i))

@@ -49,7 +49,7 @@ def walk_traces(
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     marks = [
-        _box_around(at[node], scale, size / 2) for node, size in mark_sizes.items() if node in at
+        _get_node_box(at[node], scale, size / 2) for node, size in mark_sizes.items() if node in at
     ]
     number_boxes: list[Box] = []
     for name in names:
@@ -75,7 +75,9 @@ def walk_traces(
         ink, numbers, sides = darkened(look.colour), _number_steps(walk, nodes), []
         sizes = [mark_sizes.get(node, _NODE) for node in nodes]
         for place, (node, size) in enumerate(zip(nodes, sizes, strict=True)):
-            boxes = _box_number_sides(_box_around(at[node], scale, size / 2), len(numbers[place]))
+            boxes = _list_number_boxes(
+                _get_node_box(at[node], scale, size / 2), len(numbers[place])
+            )
             side = _find_free_side(boxes, look.side, number_boxes, marks)
             sides.append(side or look.side)
             if side is None:
@@ -94,13 +96,13 @@ def walk_traces(
     return rims + lines, labels
 
 
-def _box_around(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
+def _get_node_box(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
     x, y = (value * by for value, by in zip(place, scale, strict=True))
     return Box(x - reach, y - reach, x + reach, y + reach)  # from below: its top is the lower end
 
 
-def _box_number_sides(node: Box, digits: int) -> dict[str, Box]:
-    start, bottom, end, top = node  # as of `_box_around`
+def _list_number_boxes(node: Box, digits: int) -> dict[str, Box]:
+    start, bottom, end, top = node  # as of `_get_node_box`
     width = _DIGIT * digits
     across = {"left": start - width, "center": (start + end - width) / 2, "right": end}
     up = {"bottom": bottom - _LINE, "middle": (bottom + top - _LINE) / 2, "top": top}

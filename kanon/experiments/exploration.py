@@ -172,7 +172,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
         return stretch(rest, place / parts, (place + 1) / parts)
 
     lattice = Lattice(task, limit, stretch(progress, 0.0, counting_share), thorough=True)
-    assessment = _assess_nodes(lattice, list(lattice.nodes()) if complete else [])
+    assessment = _measure_nodes(lattice, list(lattice.nodes()) if complete else [])
     walks = tuple(
         _run_walk(module, task, size, stretch_walk(place))
         for place, module in enumerate(WALKERS.values())
@@ -184,7 +184,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
         )
     else:
         quiet = Lattice(task, limit, no_progress, thorough=True)
-        assessment = _assess_nodes(
+        assessment = _measure_nodes(
             quiet, sorted({step.node for walk in walks for step in walk.steps})
         )
         search = stretch_walk(parts - 1)
@@ -267,7 +267,7 @@ def outline(task: Task) -> Exploration:
 
 def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
     lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
-    return _assess_nodes(lattice, sorted(set(nodes)))
+    return _measure_nodes(lattice, sorted(set(nodes)))
 
 
 def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
@@ -324,7 +324,7 @@ def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
     return [compute_rank(node) for node in nodes]
 
 
-def _assess_nodes(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
+def _measure_nodes(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
     loss = CellLoss(lattice)
     numbers = np.zeros((len(nodes), 5), dtype=np.int64)
     for place, node in enumerate(nodes):
@@ -363,7 +363,7 @@ def _find_least_node(assessment: Assessment) -> Node | None:
 
 
 def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
-    # Datafly suppresses up to k records, as published, unless somebody says otherwise.
+    # Datafly suppresses up to k records, as published, unless the plan sets a limit.
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)

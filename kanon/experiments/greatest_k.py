@@ -137,7 +137,7 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
         curves_by_search["k-first"] = points_of(finished, [metric])
     else:
         curves_by_search["k-first"] = curves_along(path, [metric], least=_count_persons_along(path))
-    parts = [_tabulate_search(name, curves, metric) for name, curves in curves_by_search.items()]
+    parts = [_build_search_rows(name, curves, metric) for name, curves in curves_by_search.items()]
     rows = pd.concat(parts, ignore_index=True)
     rows = rows.assign(greatest=rows.index.isin(_keep_rising_k(rows).index).astype(int))
     return GreatestK(rows, task.classes.of)
@@ -166,7 +166,7 @@ def _count_persons_along(path: MergePath) -> np.ndarray | None:
     return np.array([*fewest, least])
 
 
-def _tabulate_search(search: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
+def _build_search_rows(search: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
     numbers = by_total_variation(curves.columns() if isinstance(curves, Curves) else curves.numbers)
     frame = pd.DataFrame(
         {

@@ -91,7 +91,7 @@ def measure_searches(
     over_k = []
     for k in usable_ks:
         for name in SEARCHES:
-            seconds, recoding = clock.time_search(name, task.for_k(k), f"k = {thin(k)}")
+            seconds, recoding = clock.measure_search(name, task.for_k(k), f"k = {thin(k)}")
             over_k.append({"k": k, "algorithm": name, **_record_effort(seconds, recoding)})
             over_k[-1] |= {
                 iloss.CARD.name: iloss.value(recoding),
@@ -107,7 +107,7 @@ def measure_searches(
         trees = narrow_task.classes.hierarchies
         for name in SEARCHES:
             about = counted(number, "quasi-identifier")
-            seconds, recoding = clock.time_search(name, narrow_task, about)
+            seconds, recoding = clock.measure_search(name, narrow_task, about)
             over_columns.append(
                 {
                     "columns": number,
@@ -198,19 +198,19 @@ class _Clock:
     def __init__(self, progress: Progress, whole: float) -> None:
         self._progress, self._whole, self._elapsed = progress, whole, 0.0
 
-    def time_search(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
+    def measure_search(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
         share = _SHARES[name]
         label = f"{short_title(name)}, {about}"
 
-        def report(part: float, text: str) -> None:
+        def show_progress(part: float, text: str) -> None:
             more = f": {text}" if text and part < 1 else ""
             self._progress((self._elapsed + share * part) / self._whole, f"{label}{more}")
 
-        report(0.0, "")
+        show_progress(0.0, "")
         durations: list[float] = []
         while len(durations) < (_choose_repeats(durations[0]) if durations else 1):
             start = time.perf_counter()
-            recoding = _run_search(name, task, no_progress if durations else report)
+            recoding = _run_search(name, task, no_progress if durations else show_progress)
             durations.append(time.perf_counter() - start)
         self._elapsed += share
         return median(durations), recoding

@@ -74,7 +74,7 @@ def experiment_of(
     trained: Trained = "original",
 ) -> Experiment:
     n = prepared.classes.highest_k
-    usable_ks = _limit_k(ks, n)
+    usable_ks = _select_k(ks, n)
     task = prepared.task().for_k(max(*usable_ks, trained_k(n)))
     task.check()
     check_task(prepared.plan.algorithm.name, task)
@@ -105,7 +105,7 @@ def run_experiment(
 _RELEASES_SHARE = 0.02  # the share of the time that the releases take, about
 
 
-def _limit_k(ks: Iterable[int], most: int) -> tuple[int, ...]:
+def _select_k(ks: Iterable[int], most: int) -> tuple[int, ...]:
     usable_ks = tuple(sorted({k for k in ks if 2 <= k <= most}))
     if not usable_ks:
         raise PlanError(
@@ -166,9 +166,9 @@ def predict(
     for algorithm, task in prediction.candidates:
         trainings = [training for training in trainings_left if training.algorithm == algorithm]
         ks = sorted({training.k for training in trainings})
-        releases = _make_releases(progress, algorithm, task, ks, n_done / len(trainings_left))
+        releases = _create_releases(progress, algorithm, task, ks, n_done / len(trainings_left))
         for training in trainings:
-            if training.k not in releases:  # known to be impossible, so nobody asks again
+            if training.k not in releases:  # known to be impossible, so not tried again
                 keep(LearntScores(training, (float("nan"),) * len(SCORES)))
                 n_done += 1
         for k, recoding in releases.items():
@@ -195,22 +195,22 @@ def predict(
     progress(1.0, "done")
 
 
-def _make_releases(
+def _create_releases(
     progress: Progress, algorithm: str, task: Task, ks: Sequence[int], share: float
 ) -> dict[int, Recoding]:
     if not ks:
         return {}
 
-    def report(_: float, text: str) -> None:
+    def show_progress(_: float, text: str) -> None:
         progress(share, f"{short_title(algorithm)}: {text}")
 
     try:
-        return recodings_at(report, algorithm, task, ks)
+        return recodings_at(show_progress, algorithm, task, ks)
     except Unsatisfiable:
         releases: dict[int, Recoding] = {}
         for k in ks:
             try:
-                releases |= recodings_at(report, algorithm, task, [k])
+                releases |= recodings_at(show_progress, algorithm, task, [k])
             except Unsatisfiable:
                 continue
         return releases

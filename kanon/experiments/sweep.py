@@ -233,7 +233,7 @@ def _measure_run(
 ) -> Curves | Points:
     module, task = algorithm_named(run.algorithm), run.task
 
-    def translate(recoding: Recoding) -> Recoding:
+    def convert(recoding: Recoding) -> Recoding:
         if run.yardstick is None:
             return recoding
         return recoding_in_terms_of(recoding, run.yardstick)
@@ -244,10 +244,10 @@ def _measure_run(
         )
         finished = finished_at(path, task, ks, progress)
         if finished:
-            return points_of({k: translate(recoding) for k, recoding in finished.items()}, metrics)
+            return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)
         measured_path = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
         measured_ks = None if also_at is None else [k for k in also_at if k <= path.k_max]
-        return curves_along(measured_path, metrics, measured_ks, lambda k: translate(path.at(k)))
+        return curves_along(measured_path, metrics, measured_ks, lambda k: convert(path.at(k)))
 
     finished = recodings_at(progress, run.algorithm, task, ks)
-    return points_of({k: translate(recoding) for k, recoding in finished.items()}, metrics)
+    return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)

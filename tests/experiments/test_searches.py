@@ -321,7 +321,7 @@ def test_short_runs_are_repeated_and_their_median_counts(monkeypatch, taken, run
     monkeypatch.setattr(kanon.experiments.searches, "time", watch)
     monkeypatch.setattr(kanon.experiments.searches, "_run_search", watch.run)
     clock = kanon.experiments.searches._Clock(no_progress, 100.0)
-    seconds, found = clock.time_search("samarati", None, "k = 3")
+    seconds, found = clock.measure_search("samarati", None, "k = 3")
     assert seconds == pytest.approx(counts) and watch.runs == runs and found == "found"
 
 
@@ -457,7 +457,7 @@ def test_what_is_downloaded_says_what_it_was_made_with(measured):
 @examples(200)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_labels_keep_apart_and_in_order(wanted):
-    found = searches._spread_labels(wanted, 0.07)
+    found = searches._place_apart(wanted, 0.07)
     ordered = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     placed = [found[i] for i in ordered]
     assert all(b - a > 0.07 - 1e-6 for a, b in pairwise(placed))

@@ -45,9 +45,7 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
         choices = random.integers(0, len(people), len(people))
         of_person = np.split(np.argsort(person_codes, kind="stable"), np.cumsum(record_counts)[:-1])
         records = np.concatenate([of_person[person] for person in choices])
-        codes = np.repeat(
-            people, record_counts[choices]
-        )  # the first who is drawn is the first person
+        codes = np.repeat(people, record_counts[choices])  # numbered in the order of the draw
     of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
     drawn_classes, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
     histograms = (
@@ -83,12 +81,12 @@ def run_again(
         tasks += [replace(task, classes=table) for table in tables]
     possible = [task for task in tasks if _can_solve(task, max(ks))]
 
-    def report(fraction: float, text: str) -> None:
+    def show_progress(fraction: float, text: str) -> None:
         progress(fraction, f"the proposals again, {text}" if text else text)
 
     planned_runs = [PlannedRun(runs[0].algorithm, task) for task in possible]
     measured = solve_sweep(
-        report, planned_runs, looked_at(ks, classes.highest_k), MEASURED, workers
+        show_progress, planned_runs, looked_at(ks, classes.highest_k), MEASURED, workers
     )
     loss_by_task = {
         id(task): _compute_least_losses(task, part, ks, limits)

@@ -22,7 +22,7 @@ from kanon.measures.along import Curves
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
 
-DIGITS = 9  # losses are told apart to so many decimals, so that a rounding error beats nobody
+DIGITS = 9  # losses are told apart to so many decimals, so that rounding errors decide nothing
 
 _TOLERANCE = 1e-6  # a limit that is missed by no more points is met
 

@@ -71,7 +71,7 @@ def show_attacks(work: Work) -> None:
         with table:
             small_table(*_mark_fitting_rows(scene, view.step > 2))
         with story:
-            _tell_story(scene, view.step, people)
+            _write_story(scene, view.step, people)
     else:
         _show_prevention(scene)
 
@@ -185,7 +185,7 @@ def _mark_fitting_rows(scene: Scene, with_signs: bool) -> tuple[pd.DataFrame, di
     return rows, tints
 
 
-def _tell_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
+def _write_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
     for number, (heading, describe) in enumerate(zip(STEPS, _DESCRIPTIONS, strict=False), start=1):
         if number <= step:
             st.markdown(f"**{number}. {heading}.** {describe(scene, people, plain, '**')}")
@@ -194,7 +194,7 @@ def _tell_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
     if step == 4:
         st.markdown(f"**4. {STEPS[3]}.**")
         _show_finding(scene)
-        small_table(_tabulate_likelihoods(scene))
+        small_table(_build_likelihoods(scene))
 
 
 Write = Callable[[object], str]
@@ -243,7 +243,7 @@ def _describe_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: st
 _DESCRIPTIONS = (_describe_release, _describe_knowledge, _describe_fits)
 
 
-def _tabulate_likelihoods(scene: Scene) -> pd.DataFrame:
+def _build_likelihoods(scene: Scene) -> pd.DataFrame:
     after = dict(scene.after)
     rows = [
         [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
@@ -270,7 +270,7 @@ def _show_prevention(scene: Scene) -> None:
         st.markdown("**This release**")
         _show_finding(scene)
         small_table(*_mark_fitting_rows(scene, True))
-    safer_scene = _replay_on_safer_release(scene)
+    safer_scene = _repeat_on_safer_release(scene)
     if safer_scene is None:
         return
     with after:
@@ -279,7 +279,7 @@ def _show_prevention(scene: Scene) -> None:
         small_table(*_mark_fitting_rows(safer_scene, True))
 
 
-def _replay_on_safer_release(scene: Scene) -> Scene | None:
+def _repeat_on_safer_release(scene: Scene) -> Scene | None:
     safer = scene.prevention.case
     if safer is None or scene.prevention.holds:
         return None
@@ -298,13 +298,13 @@ def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) 
             right = _format_sheet("The register", _format_texts(scene.case.register))
     elif step < len(STEPS):
         text = scene.finding
-        right = _format_sheet("How likely it is", _tabulate_likelihoods(scene))
+        right = _format_sheet("How likely it is", _build_likelihoods(scene))
     else:
         text = scene.prevention.sentence
         left_sheet = _format_sheet(
             f"This release: {scene.finding}", *_mark_fitting_rows(scene, True)
         )
-        if (safer_scene := _replay_on_safer_release(scene)) is not None:
+        if (safer_scene := _repeat_on_safer_release(scene)) is not None:
             title = "The same attack on a release that meets it"
             right = _format_sheet(
                 f"{title}: {safer_scene.finding}", *_mark_fitting_rows(safer_scene, True)

@@ -75,7 +75,7 @@ def change_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -
         return
     after = make(before)
     if exercises.exam:
-        after = replace(after, log=_extend_log(before, after), opened=before.opened)
+        after = replace(after, log=_expand_log(before, after), opened=before.opened)
     look("exercises", attempts={**view.attempts, exercises.fingerprint: after})
 
 
@@ -148,7 +148,7 @@ def answers_of(view: ExercisesView, exercises: ExerciseSet) -> Answers:
     return file_answers.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
 
 
-def _extend_log(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
+def _expand_log(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
     names = {**before.answers, **after.answers}
     at = round(clock() - before.opened, 1)
     changes = [

@@ -115,7 +115,7 @@ def _choose_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesVi
             range(last + 1),
             required=True,
             **bound(
-                f"exercise-place-{exercises.fingerprint}", view.place, _go_to_question, exercises
+                f"exercise-place-{exercises.fingerprint}", view.place, _show_question, exercises
             ),
             format_func=format_place,
             label_visibility="collapsed",
@@ -126,7 +126,7 @@ def _choose_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesVi
         st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
 
 
-def _go_to_question(exercises: ExerciseSet, place: int | None) -> None:
+def _show_question(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the open set; a browser may still send one of the set before."""
     now = state.work().view(LessonsView).exercises.opened or _get_built_in_set()
     if place is not None and now.fingerprint == exercises.fingerprint:
@@ -217,7 +217,7 @@ def _show_mark(mark: Mark, question: AnyQuestion) -> None:
 # --- handing in -----------------------------------------------------------------------------
 def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     if exercises.exam:
-        _show_answered(exercises, view)
+        _show_answer_states(exercises, view)
     else:
         _show_points(exercises, view)
     name, button = st.columns([2, 1], vertical_alignment="bottom")
@@ -275,7 +275,7 @@ def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
     small_table(pd.DataFrame(rows))
 
 
-def _show_answered(exercises: ExerciseSet, view: ExercisesView) -> None:
+def _show_answer_states(exercises: ExerciseSet, view: ExercisesView) -> None:
     attempt = attempt_at(view, exercises)
     if attempt.closed:
         message = "The exam is closed on this page: its answers can no longer change."

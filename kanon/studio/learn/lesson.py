@@ -94,7 +94,7 @@ def told(
     trees = tuple(work.table.trees.items()) if is_own else ()
     draw_settings = (view.records, view.seed) if is_own else ()
 
-    def make_lesson() -> TableLesson:
+    def create_lesson() -> TableLesson:
         plan = plan_of(inside) if is_own else Plan.from_content(content)
         table = _take_own_table(work, view) if is_own else preset_table(table_of(view))
         prepared_run, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
@@ -105,7 +105,7 @@ def told(
             table, lesson, fingerprint_of(table_of(view), draw_settings, content, about)
         )
 
-    return remember("lesson", (table_of(view), draw_settings, repr(content), trees), make_lesson)
+    return remember("lesson", (table_of(view), draw_settings, repr(content), trees), create_lesson)
 
 
 def _build_preset_content(work: Work, view: StepsView) -> dict[str, Any]:

@@ -54,7 +54,7 @@ _BUTTONS_BY_KEY = {
 """Per key, as browsers name it, buttons by their keys: the first one that can be pressed is."""
 
 _PRESENTER = {"PageUp": _BACK, "PageDown": _NEXT, "Escape": ["learn-leave"]}
-"""What a presenter's remote sends; on a page that is no projector's picture, these scroll."""
+"""What a presenter's remote sends; on ordinary pages these keys scroll."""
 
 _press = st.components.v2.component(
     "kanon_keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")

@@ -28,28 +28,28 @@ def forward(last: int) -> None:
 
 def player(view: StepsView, last: int) -> int:
     if view.playing and state.typed("learn-next") is None:
-        look("steps", playing=False)  # the page was left, or loaded anew, meanwhile
+        look("steps", playing=False)  # the page was left or reloaded meanwhile
         view = state.work().view(LessonsView).steps
     at = min(view.step, last)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _draw_player_button("First", "first_page", _go_to_step, 0, disabled=at == 0)
+        _draw_player_button("First", "first_page", _show_step_at, 0, disabled=at == 0)
         _draw_player_button("Back", "chevron_left", _move, -1, last, disabled=at == 0)
         if view.playing:
-            _draw_player_button("Pause", "pause", _go_to_step, at)
+            _draw_player_button("Pause", "pause", _show_step_at, at)
         else:
             start = 0 if at == last else at
             _draw_player_button(
                 "Play", "play_arrow", partial(look, "steps", step=start, playing=True)
             )
         _draw_player_button("Next", "chevron_right", _move, 1, last, disabled=at == last)
-        _draw_player_button("Last", "last_page", _go_to_step, last, disabled=at == last)
+        _draw_player_button("Last", "last_page", _show_step_at, last, disabled=at == last)
         st.caption("Keys: ← → Home End, space bar: play, pause", width="content")
         st.slider(
             "Step",
             0,
             last,
             # Where one step soon follows another, a browser still tells of the value before.
-            **bound(f"learn-step-{last}-{at}", at, lambda value: _go_to_step(int(value))),
+            **bound(f"learn-step-{last}-{at}", at, lambda value: _show_step_at(int(value))),
             label_visibility="collapsed",
         )
     if view.playing:
@@ -58,10 +58,10 @@ def player(view: StepsView, last: int) -> int:
 
 
 def _move(by: int, last: int) -> None:
-    _go_to_step(min(max(state.work().view(LessonsView).steps.step + by, 0), last))
+    _show_step_at(min(max(state.work().view(LessonsView).steps.step + by, 0), last))
 
 
-def _go_to_step(step: int) -> None:
+def _show_step_at(step: int) -> None:
     """Show a step; moving by hand stops the automatic steps."""
     look("steps", step=step, playing=False)
 
@@ -76,12 +76,12 @@ def _run_clock(last: int) -> None:
     """Draw the page again after a while, one step further; nothing runs once it is left."""
     draws = count()
 
-    def tick() -> None:
+    def update_page() -> None:
         if next(draws):  # the first time it is drawn with the page
             forward(last)
             st.rerun()
 
-    st.fragment(tick, run_every=PACE)()
+    st.fragment(update_page, run_every=PACE)()
 
 
 LEGEND = (
@@ -104,11 +104,11 @@ def draw_picture(pair: TableLesson, at: int, is_own: bool, side: str = "") -> No
     """The picture of a step; ``own``: the records are the user's, so that a download says so."""
     about, name = f"{pair.key}-{at}", f"lesson-picture{side}"
 
-    def make_picture() -> go.Figure:
+    def create_picture() -> go.Figure:
         return halved(step_picture(pair, at, _HALF)) if side else step_picture(pair, at)
 
     settings = settings_of_lesson(state.work(), pair)
-    figure = state.remembered(name, about, make_picture)
+    figure = state.remembered(name, about, create_picture)
     picture(figure, lambda: picture_table(pair.lesson, at), name, about, settings, original=is_own)
 
 

@@ -65,7 +65,7 @@ def stage(
 
 
 def _rank_sentences(text: str) -> str:
-    """Sentences, of which the last ones are left out first where there is no room for all."""
+    """Sentences; where there is no room for all, the last ones are left out first."""
     return " ".join(
         f"<span{f' data-rank={place}' if place else ''}>{escape(sentence)}</span>"
         for place, sentence in enumerate(re.split(r"(?<=\.) ", text))

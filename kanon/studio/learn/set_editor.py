@@ -98,7 +98,7 @@ def checking_request(_: Work, draft: Draft) -> Request:
     )  # fmt: skip
 
 
-def _use_set(exercises: ExerciseSet) -> None:
+def _open_set(exercises: ExerciseSet) -> None:
     view = _get_view()
     own_fingerprints = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
     work = with_set(state.silent(), exercises)
@@ -173,7 +173,7 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
         with closing_popover(
             "Add a table", f"set-add-{len(tables)}-{view.began}", icon=":material/add:"
         ):
-            _offer_tables(view, opened)
+            _draw_table_sources(view, opened)
         if place >= 0:
             _remove_button("Remove this table", tables, place, "tables")
     if place < 0:
@@ -191,20 +191,20 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
     return put_in(draft, table, "tables", place)
 
 
-def _offer_tables(view: EditorView, opened: ExerciseSet) -> None:
-    def offer_table(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
+def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
+    def draw_source(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
         st.button(plain(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how)
 
-    offer_table("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
+    draw_source("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
     st.caption("With its roles and hierarchies")
     for name, preset in PRESETS.items():
         make = partial(lambda name: table_from(name, preset_table(name)), name)
-        offer_table(preset.title, name, make, width="stretch")
+        draw_source(preset.title, name, make, width="stretch")
     has_own_records = opened.fingerprint in view.own_sets
     for at, (name, table) in enumerate(opened.tables.items()):
         if name not in PRESETS:
             label = f"{name}, of the open set"
-            offer_table(
+            draw_source(
                 label,
                 f"opened-{at}",
                 partial(table_draft, name, table, has_own_records),
@@ -219,7 +219,7 @@ def _offer_tables(view: EditorView, opened: ExerciseSet) -> None:
             width=120,
         )
         is_allowed = settings().original_values_downloads
-        offer_table(
+        draw_source(
             "Of the table I work on",
             "own",
             lambda: table_from(
@@ -401,7 +401,7 @@ def _draw_check_and_use(work: Work, view: EditorView, draft: Draft) -> None:
             help="Whether every question can be answered. It may take some seconds.",
         )  # fmt: skip
         icon_button(
-            "Use it here", "play_arrow", "set-use", _use_set, ready, disabled=ready is None,
+            "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,
             type="primary" if ready else "secondary", help=None if ready else first,
         )  # fmt: skip
         if ready is None:

@@ -48,7 +48,7 @@ class StepsView:
 class AttackView:
     kind: str = "linkage"
     own: bool = False  # attack the release of the session
-    person: int | None = None  # by place; None: whom it tells most about
+    person: int | None = None  # by place; None: the person it reveals most about
     ruled_out: tuple[str, ...] | None = None  # None: the value whose absence tells most
     step: int = 1  # of the story, from 1
 

@@ -71,11 +71,11 @@ def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records:
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
 
-    def make_handout() -> str:
+    def create_handout() -> str:
         return handout(exercises, view.metric or None, solutions=view.solutions)
 
     try:
-        page = state.remembered("handout", about, make_handout)
+        page = state.remembered("handout", about, create_handout)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return

@@ -70,15 +70,15 @@ def beside_of(view: StepsView) -> StepsView:
 
 def two_of(work: Work) -> Two:
     view = work.view(LessonsView).steps
-    return Two((_tell_side(work, SIDES[0], view), _tell_side(work, SIDES[1], beside_of(view))))
+    return Two((_build_side(work, SIDES[0], view), _build_side(work, SIDES[1], beside_of(view))))
 
 
-def _tell_side(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
-    def remember_side(name: str, key: Hashable, make: Callable[[], TableLesson]) -> TableLesson:
+def _build_side(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
+    def load_side(name: str, key: Hashable, make: Callable[[], TableLesson]) -> TableLesson:
         return state.remembered(f"{name}-{side}", key, make)
 
     try:
-        return told(showing(work, view), remember_side)
+        return told(showing(work, view), load_side)
     except KanonError as error:
         return error
 
