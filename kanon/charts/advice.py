@@ -1,4 +1,4 @@
-"""What the advisor tried: alteration against l or t of every way, the front, and the proposals."""
+"""What the advisor tried: alteration against l or t, the front, and the proposals."""
 
 import math
 from collections.abc import Sequence
@@ -24,31 +24,31 @@ _AXES = {
 }
 
 
-def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
-    """Which ways nothing beats in alteration and one other concern. Shape (W,), bool."""
-    lost = weighed.losses[:, [0, CONCERNS.index(concern)]]
-    return pareto_front(lost, ["lower", "lower"])
+def on_front(ranking: WeighedWays, concern: str) -> np.ndarray:
+    """Which lines no other beats in alteration and one other concern. Shape (W,), bool."""
+    losses = ranking.losses[:, [0, CONCERNS.index(concern)]]
+    return pareto_front(losses, ["lower", "lower"])
 
 
 def advised_chart(
-    weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
+    ranking: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
-    """A point per way, the front joined, the proposals with their numbers."""
-    figures = [weighed.figures(place) for place in range(len(weighed.ways))]
-    x = np.array([each["mean_alteration"] for each in figures])
-    titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]
-    alone = not weighed.comparison.sensitive
-    y: list[Any] = titles if alone else [each[concern] for each in figures]
-    levels = np.zeros(len(x)) if alone else round_apart(y, 2)
+    numbers = [ranking.figures(place) for place in range(len(ranking.ways))]
+    x = np.array([row["mean_alteration"] for row in numbers])
+    titles = [escaped(ranking.title(place)) for place in range(len(ranking.ways))]
+    only_alteration = not ranking.comparison.sensitive
+    y: list[Any] = titles if only_alteration else [row[concern] for row in numbers]
+    levels = np.zeros(len(x)) if only_alteration else round_apart(y, 2)
     hovers = np.column_stack([round_apart(x, 1), levels])
     data: list[dict[str, Any]] = []
-    if not alone:
-        on = np.flatnonzero(on_front(weighed, concern))
-        on = on[np.argsort(x[on], kind="stable")]
+    if not only_alteration:
+        front = np.flatnonzero(on_front(ranking, concern))
+        front = front[np.argsort(x[front], kind="stable")]
         data.append(
             {
-                "type": "scatter", "mode": "lines", "hoverinfo": "skip", "name": "nothing beats",
-                "x": x[on], "y": [y[place] for place in on],
+                "type": "scatter", "mode": "lines", "hoverinfo": "skip",
+                "name": "front: best trade-offs",
+                "x": x[front], "y": [y[place] for place in front],
                 "line": {"color": INK, "width": 1.5, "dash": "dot", "shape": "hv"},
             }
         )  # fmt: skip
@@ -56,7 +56,7 @@ def advised_chart(
         for scope in ("table", "class"):
             places = [
                 place
-                for place, line in enumerate(weighed.ways)
+                for place, line in enumerate(ranking.ways)
                 if (line.configuration.strategy, line.configuration.scope) == (strategy, scope)
             ]
             if not places:
@@ -72,55 +72,57 @@ def advised_chart(
                     "text": [titles[place] for place in places],
                     "customdata": hovers[places],
                     "hovertemplate": "%{text}<br>alteration %{customdata[0]:.1f} %"
-                    + ("" if alone else f"<br>{concern} = %{{customdata[1]:.2f}}")
+                    + ("" if only_alteration else f"<br>{concern} = %{{customdata[1]:.2f}}")
                     + "<extra></extra>",
                 }
             )  # fmt: skip
-    if not alone:
+    if not only_alteration:
         hollow = marker_of(Look(INK, filled=False), 9)
         data.append(
             {
                 "type": "scatter", "mode": "markers", "x": [None], "y": [None],
-                "name": "open: merged class", "marker": hollow,
+                "name": "open: looks at the merged class", "marker": hollow,
             }
         )  # fmt: skip
-    room = max(2.0, 0.08 * float(np.ptp(x)))
+    padding = max(2.0, 0.08 * float(np.ptp(x)))
     middle = (x.min() + x.max()) / 2
-    reach = {} if alone else _reach(concern, y)
-    colours = [darkened(STRATEGY_COLOURS[way.configuration.strategy]) for way in weighed.ways]
-    # Names stand towards the middle, off all ticks, and at different heights, so that near points
-    # can be told apart.
+    y_range = {} if only_alteration else _compute_y_range(concern, y)
+    colours = [darkened(STRATEGY_COLOURS[line.configuration.strategy]) for line in ranking.ways]
+    # Names stand towards the middle and at different heights, so that near ones do not overlap.
     offsets = ((14, 66), (34, 40), (56, 14))
     notes = [
         {
-            "x": x[one.place], "y": y[one.place], "text": f"<b>{number}</b> {titles[one.place]}",
-            "ax": right if x[one.place] <= middle else -right,
-            "xanchor": "left" if x[one.place] <= middle else "right",
-            "ay": down if not alone and y[one.place] >= sum(reach["range"]) / 2 else -down,
+            "x": x[proposal.place], "y": y[proposal.place],
+            "text": f"<b>{number}</b> {titles[proposal.place]}",
+            "ax": right if x[proposal.place] <= middle else -right,
+            "xanchor": "left" if x[proposal.place] <= middle else "right",
+            "ay": down if y_range and y[proposal.place] >= sum(y_range["range"]) / 2 else -down,
             "arrowcolor": INK, "arrowwidth": 1.2, "arrowhead": 0,
             "bgcolor": "rgba(255,255,255,0.85)", "borderpad": 2,
-            "font": {"size": 14, "color": colours[one.place]},
+            "font": {"size": 14, "color": colours[proposal.place]},
         }
-        for number, (one, (right, down)) in enumerate(zip(proposals, offsets, strict=False), 1)
+        for number, (proposal, (right, down)) in enumerate(zip(proposals, offsets, strict=False), 1)
     ]  # fmt: skip
-    ks = weighed.ks
-    span = f"k = {thin(ks[0])}" + (f" to {thin(ks[-1])}, on average" if len(ks) > 1 else "")
+    ks = ranking.ks
+    ks_text = f"k = {thin(ks[0])}" + (f" to {thin(ks[-1])}, on average" if len(ks) > 1 else "")
     best = titles[proposals[0].place]
-    picked = 0 < weighed.meets.sum() < len(titles)
-    finding = f"{best} has the least score{' of those that meet the limits' if picked else ''}"
+    excludes_some = 0 < ranking.meets.sum() < len(titles)
+    finding = (
+        f"{best} has the lowest score{' of those that meet the limits' if excludes_some else ''}"
+    )
     if x[proposals[0].place] >= NEARLY_EVERYTHING:
         finding += ", and loses nearly everything"
     return drawn(
-        data, f"{span}: {finding}", 340,
-        {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},
-        {"title": "" if alone else _AXES[concern], "automargin": True, **reach},
-        hovermode="closest", showlegend=not alone, annotations=notes,
+        data, f"{ks_text}: {finding}", 340,
+        {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - padding, x.max() + padding]},
+        {"title": "" if only_alteration else _AXES[concern], "automargin": True, **y_range},
+        hovermode="closest", showlegend=not only_alteration, annotations=notes,
         legend={"x": 1.01, "y": 1, "font": {"size": 12}, "tracegroupgap": 0},
         margin={"l": 60, "r": 20, "t": 48, "b": 52},
     )  # fmt: skip
 
 
-def _reach(concern: str, y: list[float]) -> dict[str, Any]:
-    room = max(0.1, 0.15 * (max(y) - min(y)))
+def _compute_y_range(concern: str, y: list[float]) -> dict[str, Any]:
+    padding = max(0.1, 0.15 * (max(y) - min(y)))
     low, high = (1.0, math.inf) if concern == "l" else (0.0, 1.0)
-    return {"range": [max(low, min(y) - room), min(high, max(y) + room)]}
+    return {"range": [max(low, min(y) - padding), min(high, max(y) + padding)]}

@@ -20,12 +20,11 @@ from kanon.charts.style import (
 )
 from kanon.measures.association_change import Associations
 
-_WRITTEN = 6  # up to so many columns, the numbers stand in the cells
-_NAME = 16
+_MOST_NUMBERED = 6  # up to so many columns, the numbers stand in the cells
+_NAME_LENGTH = 16
 
 
 def association_table(before: Associations, after: Associations) -> pd.DataFrame:
-    """The numbers behind the heatmaps: a row per pair of columns that could be counted."""
     rows = []
     for i, j in zip(*np.triu_indices(len(before.columns), 1), strict=True):
         if not np.isnan(before.cramers_v[i, j]):
@@ -41,62 +40,63 @@ def association_table(before: Associations, after: Associations) -> pd.DataFrame
 
 
 def association_chart(before: Associations, after: Associations, title: str) -> go.Figure:
-    """Three heatmaps: before and after in one scale, and after minus before, centred at 0."""
-    then, now = before.cramers_v, after.cramers_v
-    names = [escaped(name, _NAME) for name in before.columns]
-    beside = int(7.2 * max(map(len, names))) + 14
+    values_before, values_after = before.cramers_v, after.cramers_v
+    names = [escaped(name, _NAME_LENGTH) for name in before.columns]
+    left_margin = int(7.2 * max(map(len, names))) + 14
     cell = min(44, max(16, 300 // len(names)))
     head, foot = 68, int(5.6 * max(map(len, names))) + 62
     height = head + foot + cell * len(names)
-    apart = float(np.nanmax(np.abs(now - then), initial=0.0)) or 1.0
-    wide, between = 0.3165, 0.02525  # three pictures, of the whole width
+    most = float(np.nanmax(np.abs(values_after - values_before), initial=0.0)) or 1.0
+    width, between = 0.3165, 0.02525  # three pictures, of the whole width
     heads = (
         "<b>Before</b>, Cramér's V, 0 to 1",
         "<b>After</b>",
         "<b>After minus before</b> (+ closer)",
     )
-    pictures = ((then, "coloraxis", "before"), (now, "coloraxis", "after"),
-                (now - then, "coloraxis2", "difference"))  # fmt: skip
+    pictures = ((values_before, "coloraxis", "before"), (values_after, "coloraxis", "after"),
+                (values_after - values_before, "coloraxis2", "difference"))  # fmt: skip
     data, axes, notes = [], {}, []
     places = list(range(len(names)))
     common = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": "",
               "showline": False, "fixedrange": True, "tickfont": LABEL,
               "zeroline": False, "range": [-0.5, len(names) - 0.5]}  # fmt: skip
-    for place, ((values, scale, said), text) in enumerate(zip(pictures, heads, strict=True)):
-        number, left = axis_number(place), place * (wide + between)
-        data.append({**_heatmap(values, names, scale, said), **axes_at(place)})
+    for place, ((values, scale, quantity), text) in enumerate(zip(pictures, heads, strict=True)):
+        number, start = axis_number(place), place * (width + between)
+        data.append({**_draw_associations(values, names, scale, quantity), **axes_at(place)})
         axes[f"xaxis{number}"] = {
-            **common, "domain": [left, left + wide], "tickangle": -45, "anchor": f"y{number}",
+            **common, "domain": [start, start + width], "tickangle": -45, "anchor": f"y{number}",
         }  # fmt: skip
         axes[f"yaxis{number}"] = {
             **common, "range": common["range"][::-1], "anchor": f"x{number}",  # type: ignore[index]
             "showticklabels": place == 0,
         }  # fmt: skip
         notes.append({
-            "text": text, "x": left + wide / 2, "xref": "paper", "xanchor": "center", "y": 1,
+            "text": text, "x": start + width / 2, "xref": "paper", "xanchor": "center", "y": 1,
             "yref": "paper", "yanchor": "bottom", "showarrow": False,
             "font": HEADING,
         })  # fmt: skip
-    below = 28 / height
+    bar_height = 28 / height
     scales = {
-        "coloraxis": _scale(SCALE, 0.0, 1.0, wide + between / 2, below),
-        "coloraxis2": _scale(DIFFERENCES, -apart, apart, 1 - wide / 2, below),
+        "coloraxis": _scale(SCALE, 0.0, 1.0, width + between / 2, bar_height),
+        "coloraxis2": _scale(DIFFERENCES, -most, most, 1 - width / 2, bar_height),
     }
     return drawn(
         data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",
-        margin={"l": beside, "r": 12, "t": head, "b": foot, "autoexpand": False},
+        margin={"l": left_margin, "r": 12, "t": head, "b": foot, "autoexpand": False},
         plot_bgcolor="#F2F4F6", **TITLE_ON_TOP,
     )  # fmt: skip
 
 
-def _heatmap(values: np.ndarray, names: list[str], scale: str, said: str) -> dict[str, Any]:
+def _draw_associations(
+    values: np.ndarray, names: list[str], scale: str, quantity: str
+) -> dict[str, Any]:
     """One picture. Columns are called by number: two may look alike once shortened."""
     places = list(range(len(names)))
-    sign = "+.3f" if said == "difference" else ".3f"
-    written: dict[str, Any] = {}
-    if len(names) <= _WRITTEN:
-        short = "+.2f" if said == "difference" else ".2f"
-        written = {
+    sign = "+.3f" if quantity == "difference" else ".3f"
+    cell_texts: dict[str, Any] = {}
+    if len(names) <= _MOST_NUMBERED:
+        short = "+.2f" if quantity == "difference" else ".2f"
+        cell_texts = {
             "text": [
                 ["" if np.isnan(value) else format(value, short) for value in row] for row in values
             ],
@@ -112,10 +112,10 @@ def _heatmap(values: np.ndarray, names: list[str], scale: str, said: str) -> dic
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
-        "customdata": [[[one, other] for other in names] for one in names],
-        "hovertemplate": f"<b>%{{customdata[0]}}</b> and <b>%{{customdata[1]}}</b><br>{said} "
+        "customdata": [[[first, second] for second in names] for first in names],
+        "hovertemplate": f"<b>%{{customdata[0]}}</b> and <b>%{{customdata[1]}}</b><br>{quantity} "
         f"%{{z:{sign}}}<extra></extra>",
-        **written,
+        **cell_texts,
     }
 
 

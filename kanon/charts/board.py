@@ -73,46 +73,46 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
-    """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid
     size = SIZES[columns]
-    scenes = _scenes(comparison, panels, costs or _no_costs, size)
-    lacks = [KINDS[scene.panel.kind].lacks(scene) or _nobody(scene) for scene in scenes]
+    scenes = _create_contexts(comparison, panels, costs or _find_no_costs, size)
+    lacks = [KINDS[scene.panel.kind].lacks(scene) or _explain_no_lines(scene) for scene in scenes]
     titles = ["" if lack else KINDS[scene.panel.kind].head(scene)
               for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
     numerals = _NUMERALS if filling is None else _NUMERALS[filling]
     head = int(2.4 * size.title) + 14
-    drawn = rows * size.height + (rows - 1) * (FOOT + head)
+    plot_height = rows * size.height + (rows - 1) * (FOOT + head)
     figure = make_subplots(
         rows=rows, cols=columns, subplot_titles=[
-            _head(*each) for each in zip(scenes, titles, numerals, strict=False)
+            _format_panel_head(*head_parts)
+            for head_parts in zip(scenes, titles, numerals, strict=False)
         ],
         horizontal_spacing=SPACE_OF_THREE if columns == 3 else SPACE,
-        vertical_spacing=(FOOT + head) / drawn if rows > 1 else 0,
+        vertical_spacing=(FOOT + head) / plot_height if rows > 1 else 0,
     )  # fmt: skip
     free = len(panels) < rows * columns
     below = 0
     if filling is None and not free:
         below = NUMBERS_ROW * min(len(comparison.lines), NUMBERS_ROWS) + NUMBERS_HEAD
-    lay_out(figure, "", head + drawn + FOOT + below)
+    lay_out(figure, "", head + plot_height + FOOT + below)
     figure.update_annotations(font={"size": size.title}, xanchor="left", align="left")
-    told = []
+    cursor_panels = []
     for scene, lack, title in zip(scenes, lacks, titles, strict=True):
         scene = replace(scene, figure=figure)
         x, y = list(scene.axis("x").domain), list(scene.axis("y").domain)
         whole = escaped(title, 200) if len(title) > size.letters else None
         figure.layout.annotations[scene.place].update(x=x[0], hovertext=whole)
-        own = {"kind": "still", "range": [0, 1]}
+        panel_cursor = {"kind": "still", "range": [0, 1]}
         if lack:
-            _say(scene, lack)
+            _write_in_panel(scene, lack)
         else:
             for kind in "xy":
                 scene.axis(kind).tickfont = {"size": size.small}
-            own = KINDS[scene.panel.kind].draw(scene)
+            panel_cursor = KINDS[scene.panel.kind].draw(scene)
         lines = [comparison.lines.index(line) for line in scene.comparison.lines]
-        told.append({"title": title, "x": x, "y": y, "lines": lines, **own})
+        cursor_panels.append({"title": title, "x": x, "y": y, "lines": lines, **panel_cursor})
     for place in range(len(panels), rows * columns):
         hide_axes(figure, place)
     # Margins that stay as they are: the cursor is laid over the drawing.
@@ -125,26 +125,25 @@ def draw_board(
     numbers = None if filling is not None else {"x": [0.0, 1.0], "y": [0.0, 0.0], "height": below}
     if numbers and free:  # they stand beside the last panel
         last = rows * columns
-        first_x, last_x = (figure.layout[f"xaxis{one}"].domain for one in (len(panels) + 1, last))
+        first_x, last_x = (figure.layout[f"xaxis{axis}"].domain for axis in (len(panels) + 1, last))
         numbers.update(x=[first_x[0], last_x[1]], y=list(figure.layout[f"yaxis{last}"].domain))
-    cursor = _cursor(comparison, scenes, lacks, figure)
-    return Board(figure, {**cursor, "panels": told, "numbers": numbers})
+    cursor = _build_cursor(comparison, scenes, lacks, figure)
+    return Board(figure, {**cursor, "panels": cursor_panels, "numbers": numbers})
 
 
 def panel_table(
     comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
 ) -> pd.DataFrame:
-    """The numbers behind one panel; empty if the comparison has nothing for it."""
-    scene = _scenes(comparison, layout.panels, costs or _no_costs, SIZES[1])[place]
+    scene = _create_contexts(comparison, layout.panels, costs or _find_no_costs, SIZES[1])[place]
     kind = KINDS[scene.panel.kind]
-    return pd.DataFrame() if kind.lacks(scene) or _nobody(scene) else kind.table(scene)
+    return pd.DataFrame() if kind.lacks(scene) or _explain_no_lines(scene) else kind.table(scene)
 
 
-def _no_costs(column: str, metric: str) -> CostMatrix | None:
+def _find_no_costs(column: str, metric: str) -> CostMatrix | None:
     return None
 
 
-def _scenes(
+def _create_contexts(
     comparison: Comparison, panels: Sequence[Panel], costs: Costs, size: PanelSize
 ) -> list[PanelContext]:
     looks = looks_of(comparison)
@@ -156,13 +155,13 @@ def _scenes(
     ]
 
 
-def _nobody(scene: PanelContext) -> str:
+def _explain_no_lines(scene: PanelContext) -> str:
     if scene.comparison.lines:
         return ""
-    return "None of the configurations chosen for this panel is compared now."
+    return "This comparison has none of the configurations chosen for this panel."
 
 
-def _head(scene: PanelContext, title: str, numeral: str) -> str:
+def _format_panel_head(scene: PanelContext, title: str, numeral: str) -> str:
     if not title:
         return numeral
     size = scene.size
@@ -173,7 +172,7 @@ def _head(scene: PanelContext, title: str, numeral: str) -> str:
     return f"{numeral} {escaped(title, size.letters)}<br><span style='{style}'>{about}</span>"
 
 
-def _say(scene: PanelContext, sentence: str) -> None:
+def _write_in_panel(scene: PanelContext, sentence: str) -> None:
     wide = min(35, scene.size.letters - 3)
     lines = wrap(escaped(sentence, 160), wide, break_long_words=False, break_on_hyphens=False)
     for kind in "xy":
@@ -185,23 +184,23 @@ def _say(scene: PanelContext, sentence: str) -> None:
     )  # fmt: skip
 
 
-def _cursor(
-    comparison: Comparison,
-    scenes: Sequence[PanelContext],
-    lacks: Sequence[str],
-    figure: go.Figure,
+def _build_cursor(
+    comparison: Comparison, scenes: Sequence[PanelContext], lacks: Sequence[str], figure: go.Figure
 ) -> dict[str, Any]:
-    shown: dict[str, str] = {}  # each measure once, with the panel that shows it first
+    numerals: dict[str, str] = {}  # each measure once, with the panel that shows it first
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
         for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
-            shown.setdefault(measure, numeral)
+            numerals.setdefault(measure, numeral)
     margin, looks = figure.layout.margin, looks_of(comparison)
     return {
         "ks": list(comparison.ks),
-        "headlines": _headlines(comparison),
+        "headlines": _format_headlines(comparison),
         "range": k_range(comparison),
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
-        "columns": [_column(comparison, measure, at) for measure, at in shown.items()],
+        "columns": [
+            _build_cursor_column(comparison, measure, numeral)
+            for measure, numeral in numerals.items()
+        ],
         "lines": [
             {
                 "name": line.title,
@@ -213,78 +212,77 @@ def _cursor(
     }
 
 
-def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
+def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
     card = measures_of(comparison)[measure]
-    found = comparison.at(measure, comparison.ks)
+    runs_by_line = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.
-    shown = [[number_said(value, card) for value in one] for one in found[:, 0].tolist()]
+    texts = [[number_said(value, card) for value in row] for row in runs_by_line[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0
-    values = sign * as_shown(found, digits_shown(card))
+    values = sign * as_shown(runs_by_line, digits_shown(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
-        # Of a measure that is known at some k, nobody is best where one of them is not known.
+        # A measure known at some k only has no best line where one of them is unknown.
         among = np.minimum if measure in comparison.further else np.fmin
         best = values[:, 0] == among.reduce(values[:, 0])
         marks += best & ~best.all(axis=0)
     if card.direction and comparison.has_bands:
         low, value, high = (
-            pd.DataFrame(each.T) for each in
+            pd.DataFrame(bounds.T) for bounds in
             (values.min(axis=1), values[:, 0], values.max(axis=1))
         )  # fmt: skip
-        found_open = standing(value, low, high).undecided
-        assert found_open is not None
-        marks += 2 * found_open.to_numpy().T
+        undecided = standing(value, low, high).undecided
+        assert undecided is not None
+        marks += 2 * undecided.to_numpy().T
     return {
         "title": card.title, "short": short_title(card), "unit": card.unit,
         "numeral": f"{numeral}{card.arrow[:1]}", "arrow": card.arrow[:1],
-        "shown": shown, "marks": marks.tolist(),
+        "shown": texts, "marks": marks.tolist(),
     }  # fmt: skip
 
 
-def _headlines(comparison: Comparison) -> list[str]:
+def _format_headlines(comparison: Comparison) -> list[str]:
     titles = [line.title for line in comparison.lines]
     means = comparison.means()
-    # A strategy is no guide: "guided by" is said of metrics alone.
+    # Only metrics guide; a strategy does not.
     plain = all(
         line.title == line.guide.card.title and guided(line.configuration)
         for line in comparison.lines
     )
     by = ("guided by", "by") if plain else ("with", "with")
-    return [f"k = {thin(k)}: {_sentence(titles, means, k, by)}" for k in comparison.ks]
+    return [f"k = {thin(k)}: {_describe_extremes(titles, means, k, by)}" for k in comparison.ks]
 
 
-def _sentence(titles: list[str], found: Standing, k: int, by: tuple[str, str]) -> str:
-    """Who loses least and most on average, or between whom ties decide; equal is what looks so."""
-    means = found.values.loc[k].to_numpy()
-    if found.low is not None and found.high is not None and found.undecided is not None:
-        is_open = found.undecided.loc[k].to_numpy()
+def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str, str]) -> str:
+    values, undecided = means.values.loc[k].to_numpy(), means.undecided
+    if undecided is not None and means.low is not None and means.high is not None:
+        is_open = undecided.loc[k].to_numpy()
         if is_open.any():
-            low, high = (ends.loc[k].to_numpy()[is_open] for ends in (found.low, found.high))
+            low, high = (ends.loc[k].to_numpy()[is_open] for ends in (means.low, means.high))
             between = f"{low.min():.1f} to {high.max():.1f} % is lost {_MEAN}"
             if is_open.all():
-                return f"ties decide who loses least: {between}"
-            names = [title for title, one in zip(titles, is_open, strict=True) if one]
-            return f"ties decide between {_listed(names)}: {between}"
-    shown = [f"{value:.1f}" for value in means]
-    least, most = f"{means.min():.1f}", f"{means.max():.1f}"
+                return f"ties decide which loses least: {between}"
+            names = [title for title, is_tied in zip(titles, is_open, strict=True) if is_tied]
+            return f"ties decide between {_join_titles(names)}: {between}"
+    texts = [f"{value:.1f}" for value in values]
+    least, most = f"{values.min():.1f}", f"{values.max():.1f}"
     if len(titles) == 1:
         return f"{by[0]} {titles[0]}, {least} % is lost {_MEAN}"
     if least == most:
         whichever = "whichever metric guides" if by[0] == "guided by" else "whichever is chosen"
         return f"{whichever}, {least} % is lost {_MEAN}"
     best, worst = (
-        _listed([title for title, text in zip(titles, shown, strict=True) if text == end])
+        _join_titles([title for title, text in zip(titles, texts, strict=True) if text == end])
         for end in (least, most)
     )
-    first = f"{by[0]} {best} the least is lost, {least} % {_MEAN}"
-    # With bands, who is last may be a matter of ties too, and that was not asked.
-    return first if found.undecided is not None else f"{first}; {by[1]} {worst} the most, {most} %"
+    first = f"{by[0]} {best}, releases lose least: {least} % {_MEAN}"
+    # With bands, ties may decide the last place too, which was not looked at.
+    return first if undecided is not None else f"{first}; {by[1]} {worst}, most: {most} %"
 
 
-def _listed(names: list[str]) -> str:
+def _join_titles(names: list[str]) -> str:
     """Names as one says them; of many, the first two.
 
-    >>> _listed(["A"]), _listed(["A", "B"]), _listed(["A", "B", "C", "D"])
+    >>> _join_titles(["A"]), _join_titles(["A", "B"]), _join_titles(["A", "B", "C", "D"])
     ('A', 'A and B', 'A, B and 2 more')
     """
     names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
@@ -296,21 +294,17 @@ _GREY = "#C4CBD1"
 
 
 def small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
-    """A criterion over k, one small panel per configuration.
-
-    All panels share their scales; the others stand in grey behind, so that each is seen against
-    all. For more configurations than one panel can tell apart.
-    """
+    """A criterion over k, a small panel per line, with all other lines in grey behind."""
     card = measures_of(comparison)[criterion]
     ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
-    found = comparison.at(criterion, ks)
+    values = comparison.at(criterion, ks)
     rows = math.ceil(len(lines) / _MOST_COLUMNS)
     columns = math.ceil(len(lines) / rows)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * 44
-    drawn = height - _HEAD - _FOOT
+    plot_height = height - _HEAD - _FOOT
     figure = make_subplots(
         rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.02,
-        vertical_spacing=44 / drawn if rows > 1 else 0,
+        vertical_spacing=44 / plot_height if rows > 1 else 0,
         subplot_titles=[escaped(line.title, 30) for line in lines],
     )  # fmt: skip
     lay_out(figure, escaped(f"{titled(card)}: each against all others", 90), height)
@@ -318,12 +312,12 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     # All lines as one trace, parted by gaps.
     behind = {
         "x": [*ks, None] * len(lines),
-        "y": np.column_stack([found[:, 0], np.full(len(lines), np.nan)]).ravel(),
+        "y": np.column_stack([values[:, 0], np.full(len(lines), np.nan)]).ravel(),
     }
     traces: list[dict[str, object]] = []
-    dots = comparison.every_k and bool(np.isnan(found).any())  # known at some k: nothing between
+    dots = comparison.every_k and bool(np.isnan(values).any())  # known at some k: nothing between
     number = hover_number(card)
-    for place, (line, runs) in enumerate(zip(lines, found, strict=True)):
+    for place, (line, runs) in enumerate(zip(lines, values, strict=True)):
         look = looks[line.name]
         mode = "markers" if dots else "lines"
         common = {"type": "scatter", **axes_at(place), "mode": mode}
@@ -337,9 +331,9 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
                      "fill": fill, "fillcolor": translucent(look.colour, 0.2),
                      "hoverinfo": "skip"}
                 )  # fmt: skip
-        own = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
+        own_line = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
         traces.append(
-            {**common, "x": ks, "y": runs[0], "line": own,
+            {**common, "x": ks, "y": runs[0], "line": own_line,
              "marker": {"size": 7, "color": look.colour}, "name": escaped(line.title),
              "customdata": round_for_hover(runs[0], card),
              "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
@@ -350,7 +344,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
         ticktext=[tick_said(tick, 10**5) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
-    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(found, initial=0.0)))
+    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(values, initial=0.0)))
     axes = {"percent": {"range": [0, most], "dtick": 50}, "log": {"type": "log", "dtick": 1}}
     axis = axes.get(scale, {"rangemode": "tozero", "nticks": 4})
     figure.update_yaxes(**axis, ticksuffix=" ", tickfont={"size": 12})

@@ -22,10 +22,9 @@ CLASSES = Card(
 
 
 def measures_of(comparison: Comparison) -> Mapping[str, Card]:
-    """Everything that a curve of a comparison can show, by name."""
-    own = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
+    alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
     further = comparison.further.values()
-    cards = (*comparison.criteria.values(), CLASSES, *further, *own)
+    cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
     return {card.name: card for card in cards}
 
 
@@ -36,7 +35,6 @@ def privacy_measures(comparison: Comparison) -> Mapping[str, Card]:
 
 
 def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
-    """One measure in a row per configuration, tie seed and k."""
     ks, parts = comparison.ks, []
     for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
         for seed, values in zip(line.runs, runs, strict=True):
@@ -46,7 +44,6 @@ def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
 
 
 def column_of(measure: str) -> str:
-    """What a measure is called in a file: t as in all other files."""
     return "t_variational" if measure == T_CARD.name else measure
 
 
@@ -69,7 +66,6 @@ def digits_shown(card: Card) -> int | None:
 
 
 def hover_number(card: Card) -> str:
-    """A number in a hover, as Plotly formats it."""
     formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
     return formats.get(scale_of(card), "%{y:,.1f}")
 
@@ -113,6 +109,5 @@ def unit_said(card: Card) -> str:
 
 
 def titled(card: Card) -> str:
-    """A measure with its unit and its better direction: the title of an axis or a panel."""
     unit = f", {card.unit}" if card.unit else ""
     return f"{card.title}{unit} ({card.arrow})" if card.arrow else f"{card.title}{unit}"

@@ -16,40 +16,39 @@ FEW = 50  # up to so many k, each has a dot of its own
 
 
 def alteration_curve(
-    curves: Curves | Points, metric: Metric, k: int, also: str = "", of: Counted = "records"
+    curves: Curves | Points, metric: Metric, k: int, models: str = "", of: Counted = "records"
 ) -> go.Figure:
-    """The alteration at every k under one metric, with a cursor at the chosen k."""
     column = f"alteration_{metric.name}"
-    here = float(curves.at([k])[column][0])
+    alteration = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)
     ks, rows = whole_k(curves)
     numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
-    altered, largest = numbers[column][rows], int(ks[-1])
+    alterations, largest = numbers[column][rows], int(ks[-1])
     axis = k_layout(largest, of=of)
     first, last = axis["range"]
     # The curve rises: there is room above and to the left of a point, or below and to the right.
     if (math.log10(k) - first) / (last - first) > 0.25:
         side = "top left"
     else:
-        side = "bottom right" if here > 18 else "top right"
+        side = "bottom right" if alteration > 18 else "top right"
     line = {
         **steps(curves, largest, colour),
         "x": ks,
-        "y": altered,
-        "customdata": [percent(one) for one in altered.tolist()],
+        "y": alterations,
+        "customdata": [percent(value) for value in alterations.tolist()],
         "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
     }
-    chosen = {
-        **point_at(k, here, colour),
+    cursor = {
+        **point_at(k, alteration, colour),
         "mode": "markers+text",
-        "text": [f"  k = {thin(k)}: {percent(here)}  "],
+        "text": [f"  k = {thin(k)}: {percent(alteration)}  "],
         "textposition": side,
         "textfont": {"size": 16, "color": INK},
     }
-    cost = f"k = {thin(k)} and {escaped(also, 80)} cost" if also else f"k = {thin(k)} costs"
+    cost = f"k = {thin(k)} and {escaped(models, 80)} cost" if models else f"k = {thin(k)} costs"
     return drawn(
-        [line, chosen],
-        f"{cost} {percent(here)} of all that could be lost, measured by "
+        [line, cursor],
+        f"{cost} {percent(alteration)} of all that could be lost, measured by "
         f"{escaped(metric.card.title)}",
         270,
         axis,
@@ -72,17 +71,15 @@ def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
     return {"type": "scatter", "mode": mode, "line": line, "marker": dots, "cliponaxis": False}
 
 
-def point_at(k: int, here: float, colour: str) -> dict[str, Any]:
-    """A dot at the chosen k, with a white rim."""
+def point_at(k: int, y: float, colour: str) -> dict[str, Any]:
     marker = {"size": 12, "color": colour, "line": {"color": "white", "width": 2}}
     return {
-        "type": "scatter", "mode": "markers", "x": [k], "y": [here], "marker": marker,
+        "type": "scatter", "mode": "markers", "x": [k], "y": [y], "marker": marker,
         "hoverinfo": "skip", "cliponaxis": False,
     }  # fmt: skip
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:
-    """The numbers behind the curves: one row per release on the path, or per k."""
     if isinstance(curves, Points):
         return numbers_table(by_total_variation(curves.numbers))
     columns = by_total_variation(curves.columns())

@@ -1,4 +1,4 @@
-"""How often each threshold of a release is reached, and the greatest k beside another model."""
+"""How far each threshold of a release is met, and the greatest k beside another model."""
 
 import math
 from typing import Any
@@ -28,53 +28,52 @@ from kanon.release.decision import Decision, Part
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
 _SHORT = {
-    "highest_risk": "easiest: 1 in",
-    "mean_risk": "average: 1 in",
+    "highest_risk": "highest risk: 1 in",
+    "mean_risk": "mean risk: 1 in",
     "l": "mixed values",
     "t": "unlike the table",
 }
 
 
 def times_reached(part: Part) -> float:
-    """How many times what is asked was reached: 1 is just enough, above 1 is better.
+    """How many times the requirement was reached: 1 is just enough, above 1 is better.
 
     >>> from kanon.release.context import Context, thresholds
     >>> asked = thresholds(Context(release="research"))
     >>> times_reached(Part(asked["k"], "", 10)), times_reached(Part(asked["t"], "ill", 0.8))
     (2.0, 0.5)
     """
-    wanted = part.threshold.wanted
-    assert wanted is not None
-    above, below = part.reached, wanted
+    threshold = part.threshold.wanted
+    assert threshold is not None
+    above, below = part.reached, threshold
     if part.threshold.card.direction == "lower":
         above, below = below, above
     return above / below if below else math.inf
 
 
 def decision_chart(decision: Decision, title: str) -> go.Figure:
-    """A bar per threshold, from what is asked to what was reached; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
-    names = [_name(part) for part in parts]
+    names = [_format_threshold_name(part) for part in parts]
     ends = [min(max(times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
     data: list[dict[str, Any]] = []
-    for met, colour, what, sign in ((True, BLUE, "met", "✓"), (False, VERMILION, "not met", "✗")):
+    for met, colour, name in ((True, BLUE, "✓ met"), (False, VERMILION, "✗ not met")):
         rows = [place for place, part in enumerate(parts) if part.met is met]
         data.append(
             {
-                "type": "bar", "orientation": "h", "name": f"{sign} {what}",
+                "type": "bar", "orientation": "h", "name": name,
                 "y": [names[place] for place in rows],
                 # From just enough, drawn as a thin bar where it is exactly that.
                 "base": [min(1.0, ends[place]) for place in rows],
                 "x": [max(abs(ends[place] - 1.0), 0.015) for place in rows],
                 "marker": {"color": colour}, "width": 0.55,
-                "hovertext": [_said(parts[place]) for place in rows],
+                "hovertext": [_format_result(parts[place]) for place in rows],
                 "hovertemplate": "%{y}: %{hovertext}<extra></extra>",
             }
         )  # fmt: skip
     notes = [
         {
             "x": 1, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False,
-            "text": f" {'✓' if part.met else '✗'} {_said(part)}",
+            "text": f" {'✓' if part.met else '✗'} {_format_result(part)}",
             "font": LABEL,
         }
         for name, part in zip(names, parts, strict=True)
@@ -88,7 +87,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     return drawn(
         data, title, 110 + 44 * len(parts),
         {
-            "title": "times what is asked: 1 is just enough (→ better)", "type": "log",
+            "title": "times the requirement: 1 is just enough (→ better)", "type": "log",
             "range": [math.log10(0.1), math.log10(10)], "tickvals": ticks,
             "ticktext": ["⅛", "¼", "½", "1", "2", "4", "8"],
         },
@@ -98,47 +97,45 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     )  # fmt: skip
 
 
-def _name(part: Part) -> str:
+def _format_threshold_name(part: Part) -> str:
     name = _SHORT.get(part.threshold.card.name, f"{part.of} alike")
     return f"{escaped(part.column, 14)}: {name}" if part.column else name
 
 
-def _said(part: Part) -> str:
-    reached, wanted = part.shown
-    return f"{reached}, asked {wanted}"
+def _format_result(part: Part) -> str:
+    result, requirement = part.shown
+    return f"{result}, required {requirement}"
 
 
-def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
-    """The greatest k with at most so much alteration, or from where on there is any."""
-    k = found.greatest_k(most)
+def reverse_finding(study: GreatestK, requirement: str, most: float) -> str:
+    k = study.greatest_k(most)
     if k is None:
-        least = percent(float(found.curve["alteration"].iloc[0]))
-        return f"{asked} is not reached below an alteration of {least}"
-    return f"With {asked}, at most {most:g} % alteration reaches k = {thin(k)}"
+        least = percent(float(study.curve["alteration"].iloc[0]))
+        return f"{requirement} needs an alteration of at least {least}"
+    return f"With {requirement} and at most {most:g} % alteration, the greatest k is {thin(k)}"
 
 
-def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> go.Figure:
-    """The k that each way reaches with at most so much alteration, and the greatest of them."""
-    curve = found.curve
+def reverse_chart(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
+    curve = study.curve
     data: list[dict[str, Any]] = [
         {
-            **_stairs(curve["alteration"].to_numpy(), curve["k"].to_numpy()),
+            **_build_stairs(curve["alteration"].to_numpy(), curve["k"].to_numpy()),
             "line": {"shape": "hv", "color": translucent(INK, 0.16), "width": 14},
             "name": "Greatest k", "hoverinfo": "skip",
         }
     ]  # fmt: skip
-    for way, rows in found.ways.groupby("way", sort=False):
-        strategy = "k" if way == "k" else "s1"
+    for search, rows in study.ways.groupby("way", sort=False):
+        strategy = "k" if search == "k" else "s1"
         colour = STRATEGY_COLOURS[strategy]
-        title = WAYS[str(way)].title
+        title = WAYS[str(search)].title
         x, y = rows["alteration"].to_numpy(), rows["k"].to_numpy()
-        if way == "k-first":
+        if search == "k-first":
             marks = {"symbol": "circle-open", "size": 8, "color": colour, "line": {"width": 2}}
             shape: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": marks}
             shape |= {"x": x, "y": y, "cliponaxis": False}
         else:
             line = {"shape": "hv", "color": colour, "width": 2, "dash": STRATEGY_DASHES[strategy]}
-            shape = {**_stairs(x, y), "line": line}
+            shape = {**_build_stairs(x, y), "line": line}
         hover = f"{escaped(title)}: k = %{{y:,}} for %{{customdata:.1f}} %<extra></extra>"
         data.append(
             {
@@ -148,7 +145,7 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
                 "customdata": round_apart(x, 1),
             }
         )
-    k = found.greatest_k(most)
+    k = study.greatest_k(most)
     if k is not None:
         data.append(
             {
@@ -161,11 +158,11 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
             }
         )  # fmt: skip
     least, largest = int(curve["k"].iloc[0]), int(curve["k"].iloc[-1])
-    axis = k_layout(largest, of=found.of)
+    axis = k_layout(largest, of=study.of)
     low = math.log10(0.9) if least == 1 else axis["range"][0]
     return drawn(
         data,
-        escaped(reverse_finding(found, asked, most), longest=120),
+        escaped(reverse_finding(study, requirement, most), longest=120),
         360,
         {
             "title": f"Alteration, %, measured by {escaped(metric.card.title)} (↓ better)",
@@ -173,14 +170,14 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
         },
         {
             **axis, "range": [low, axis["range"][1]],
-            "title": f"k: {found.of} in the smallest class (↑ better)",
+            "title": f"k: {study.of} in the smallest class (↑ better)",
         },
         hovermode="closest", shapes=[upright_line(most)], showlegend=True,
         legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},
     )  # fmt: skip
 
 
-def _stairs(alteration: np.ndarray, k: np.ndarray) -> dict[str, Any]:
+def _build_stairs(alteration: np.ndarray, k: np.ndarray) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines",
         "x": np.append(alteration, 100.0), "y": np.append(k, k[-1]),

@@ -1,4 +1,4 @@
-"""Two configurations as a difference over k, and what an edit of hierarchies changed."""
+"""The difference of two configurations over k, and what an edit of hierarchies changed."""
 
 import math
 from collections.abc import Mapping
@@ -15,47 +15,49 @@ from kanon.experiments.comparison import Comparison
 from kanon.measures.comparing import Difference
 
 FIRST_AHEAD, SECOND_AHEAD = "#2166AC", "#B35806"
-"""Blue where the first of two is better, brown where the second is: told apart by everybody."""
+"""Blue where the first of two is better, brown where the second is: safe for colour blindness."""
 
 _ROW_HEIGHT = 210
 _OPEN = "#9AA3AB"
 
 
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
-    """Which of two lines is better at k and by how much, a sentence for each criterion."""
+    """Which of two lines is better at k and by how much: a sentence per criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
-    said = []
+    sentences = []
     for name in comparison.in_points:
-        card, found = comparison.card(name), comparison.difference(name, first, second)
+        card, difference = comparison.card(name), comparison.difference(name, first, second)
         unit = "percentage points" if card.unit == "%" else "hundredths"
-        verdict = _verdict(found, titles[first], titles[second], k, unit)
-        said.append(f"{card.title}: {verdict}")
-    return said
+        verdict = _describe_difference(difference, titles[first], titles[second], k, unit)
+        sentences.append(f"{card.title}: {verdict}")
+    return sentences
 
 
-def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> str:
-    place = found.ks.index(k)
-    value = float(found.values[place])
-    ahead = found.ahead(k)
+def _describe_difference(gap: Difference, first: str, second: str, k: int, unit: str) -> str:
+    place = gap.ks.index(k)
+    value = float(gap.values[place])
+    ahead = gap.ahead(k)
     if ahead == "undecided":
-        assert found.low is not None and found.high is not None
-        low, high = _signed(float(found.low[place])), _signed(float(found.high[place]))
-        return f"undecided; ties alone move the difference from {low} to {high} {unit}."
+        assert gap.low is not None and gap.high is not None
+        low, high = (
+            _format_difference(float(gap.low[place])),
+            _format_difference(float(gap.high[place])),
+        )
+        return f"undecided: ties alone move the difference from {low} to {high} {unit}."
     if ahead == "equal" or f"{abs(value):.1f}" == "0.0":
-        return "no difference that one decimal shows."
+        return "no difference to one decimal."
     better, other = (first, second) if ahead == "first" else (second, first)
-    said = f"{better} is better by {abs(value):.1f} {unit} than {other}"
-    if found.low is None or found.high is None:
-        return f"{said}."
-    ends = sorted(abs(float(end[place])) for end in (found.low, found.high))
+    verdict = f"{better} is better than {other} by {abs(value):.1f} {unit}"
+    if gap.low is None or gap.high is None:
+        return f"{verdict}."
+    ends = sorted(abs(float(end[place])) for end in (gap.low, gap.high))
     least, most = (f"{end:.1f}" for end in ends)
     if least == most:
-        return f"{said}, whatever the tie seed."
-    return f"{said}, by {least} to {most} over the tie seeds."
+        return f"{verdict}, whatever the tie seed."
+    return f"{verdict}, by {least} to {most} over the tie seeds."
 
 
 def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
-    """The first of two lines minus the second over k, a panel per criterion, on one scale."""
     names = comparison.in_points
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)
@@ -66,51 +68,57 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
     )  # fmt: skip
     finding = f"k = {thin(k)}: {verdicts(comparison, first, second, k)[0]}"
     lay_out(figure, escaped(finding, longest=120), 90 + _ROW_HEIGHT * rows)
-    found = [comparison.difference(name, first, second) for name in names]
-    reach = 1.05 * max(1.0, *(_reach(each) for each in found))
+    differences = [comparison.difference(name, first, second) for name in names]
+    reach = 1.05 * max(1.0, *(_find_largest_difference(gap) for gap in differences))
     n = comparison.n_records
     k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
     lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
     figure.update_xaxes(title="", range=[lowest, most])
     figure.update_xaxes(title="k (log scale)", row=rows)
     figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=INK)
-    for place, each in enumerate(found):
-        _panel(figure, each, comparison.every_k, k, place // columns + 1, place % columns + 1)
+    for place, gap in enumerate(differences):
+        _draw_difference_panel(
+            figure, gap, comparison.every_k, k, place // columns + 1, place % columns + 1
+        )
     figure.update_annotations(font={"size": 14})
     return figure.update_layout(margin={"t": 70, "b": 50})
 
 
-def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int, col: int) -> None:
+def _draw_difference_panel(
+    figure: go.Figure, gap: Difference, stairs: bool, k: int, row: int, col: int
+) -> None:
     where, shape = {"row": row, "col": col}, "vh" if stairs else "linear"
-    if found.low is not None and found.high is not None:
-        for edge, fill in ((found.low, None), (found.high, "tonexty")):
+    if gap.low is not None and gap.high is not None:
+        for edge, fill in ((gap.low, None), (gap.high, "tonexty")):
             figure.add_scatter(
-                x=found.ks, y=edge, mode="lines", fill=fill, fillcolor=translucent(_OPEN, 0.25),
-                line={"shape": shape, "width": 1, "color": _OPEN}, hoverinfo="skip", **where,
+                x=gap.ks, y=edge, mode="lines", fill=fill,
+                fillcolor=translucent(_OPEN, 0.25), hoverinfo="skip", **where,
+                line={"shape": shape, "width": 1, "color": _OPEN},
             )  # fmt: skip
-    up, down = (FIRST_AHEAD, SECOND_AHEAD) if found.higher else (SECOND_AHEAD, FIRST_AHEAD)
-    for colour, part in ((up, np.maximum(found.values, 0)), (down, np.minimum(found.values, 0))):
+    up, down = (FIRST_AHEAD, SECOND_AHEAD) if gap.higher else (SECOND_AHEAD, FIRST_AHEAD)
+    for colour, part in ((up, np.maximum(gap.values, 0)), (down, np.minimum(gap.values, 0))):
         figure.add_scatter(
-            x=found.ks, y=part, mode="lines", fill="tozeroy", fillcolor=translucent(colour, 0.35),
-            line={"shape": shape, "width": 0}, hoverinfo="skip", **where,
+            x=gap.ks, y=part, mode="lines", fill="tozeroy",
+            fillcolor=translucent(colour, 0.35), line={"shape": shape, "width": 0},
+            hoverinfo="skip", **where,
         )  # fmt: skip
     figure.add_scatter(
-        x=found.ks, y=found.values, mode="lines" if stairs else "lines+markers",
+        x=gap.ks, y=gap.values, mode="lines" if stairs else "lines+markers",
         line={"shape": shape, "width": 2, "color": INK},
         hovertemplate="%{y:+.1f}<extra></extra>", **where,
     )  # fmt: skip
     figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"}, **where)
 
 
-def _reach(found: Difference) -> float:
-    ends = [each for each in (found.values, found.low, found.high) if each is not None]
-    return float(max(np.abs(each).max() for each in ends))
+def _find_largest_difference(gap: Difference) -> float:
+    ends = [bound for bound in (gap.values, gap.low, gap.high) if bound is not None]
+    return float(max(np.abs(bound).max() for bound in ends))
 
 
-def _signed(value: float) -> str:
+def _format_difference(value: float) -> str:
     """A number that shows its sign; no minus before what is shown as 0.
 
-    >>> _signed(-1.25), _signed(0.04), _signed(-0.04)
+    >>> _format_difference(-1.25), _format_difference(0.04), _format_difference(-0.04)
     ('−1.2', '0.0', '0.0')
     """
     text = f"{abs(value):.1f}"
@@ -118,39 +126,36 @@ def _signed(value: float) -> str:
 
 
 def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
-    """The numbers behind the chart: a row per criterion and k."""
     parts = []
     for name in comparison.in_points:
-        found = comparison.difference(name, first, second)
-        bands = {} if found.low is None else {"low": found.low, "high": found.high}
-        which = {"criterion": name, "first": first, "second": second, "k": found.ks}
-        ahead = [found.ahead(k) for k in found.ks]
-        parts.append(pd.DataFrame({**which, "difference": found.values, **bands, "ahead": ahead}))
+        gap = comparison.difference(name, first, second)
+        bands = {} if gap.low is None else {"low": gap.low, "high": gap.high}
+        which = {"criterion": name, "first": first, "second": second, "k": gap.ks}
+        ahead = [gap.ahead(k) for k in gap.ks]
+        parts.append(pd.DataFrame({**which, "difference": gap.values, **bands, "ahead": ahead}))
     return pd.concat(parts, ignore_index=True)
 
 
-def what_if_title(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
-    """The finding: which way the alteration went, for one metric or where it moved most."""
-    change = found["own_after"] - found["own_before"]
-    name = first if first in found.index else str(change.abs().idxmax())
+def what_if_title(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
+    change = changes["own_after"] - changes["own_before"]
+    name = first if first in changes.index else str(change.abs().idxmax())
     title = titles.get(name, name)
-    before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
+    before, after = changes.loc[name, "own_before"], changes.loc[name, "own_after"]
     if f"{before:.1f}" == f"{after:.1f}":
-        k = thin(found.loc[name, "k_after"])
+        k = thin(changes.loc[name, "k_after"])
         return f"At k = {k} releases lose as much as before: {title} {after:.1f} %"
-    way = "less" if after < before else "more"
+    direction = "less" if after < before else "more"
     return (
-        f"At k = {thin(found.loc[name, 'k_after'])} releases now lose {way}: "
+        f"At k = {thin(changes.loc[name, 'k_after'])} releases now lose {direction}: "
         f"{title} {before:.1f} % → {after:.1f} %"
     )
 
 
-def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
-    """One line per metric that guided, from its alteration before to the one after."""
+def what_if_chart(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
     figure = go.Figure()
-    names = [str(name) for name in found.index][::-1]
+    names = [str(name) for name in changes.index][::-1]
     for name in names:
-        before, after = found.loc[name, "own_before"], found.loc[name, "own_after"]
+        before, after = changes.loc[name, "own_before"], changes.loc[name, "own_after"]
         colour, title = colour_of_metric(name), escaped(titles.get(name, name))
         figure.add_scatter(
             x=[before, after], y=[title, title], mode="lines",
@@ -167,12 +172,14 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "
             text=[f"   {write_decimals(before, 1)} → {percent(after)}"],
             textposition="middle right",
         )  # fmt: skip
-    lay_out(figure, escaped(what_if_title(found, titles, first), longest=120), 90 + 34 * len(names))
+    lay_out(
+        figure, escaped(what_if_title(changes, titles, first), longest=120), 90 + 34 * len(names)
+    )
     figure.update_layout(hovermode="closest", margin={"l": 110})
     figure.update_yaxes(type="category")  # a metric may be called 1
-    most = max(4.0, float(found[["own_before", "own_after"]].to_numpy().max()))
+    most = max(4.0, float(changes[["own_before", "own_after"]].to_numpy().max()))
     figure.update_xaxes(
-        title="Alteration as the guiding metric counts, % (↓ better); ○ before, ● after",
+        title="Alteration by the guiding metric, % (↓ better); ○ before, ● after",
         range=[0, 1.3 * most],  # room for the numbers beside the marks
         rangemode="tozero",
     )

@@ -26,24 +26,23 @@ class _Look(NamedTuple):
     number: str  # of its axes, as Plotly counts them
     runs: int
     room: int  # characters of labels under it
-    rotated: int  # labels up to this number are turned where they do not fit
+    most_rotated: int  # labels up to this number are turned where they do not fit
     legend: bool
 
 
-def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
-    """The numbers behind the pictures: a row per column and value, and one for the suppressed."""
+def distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
     parts = []
-    for one in found:
-        before, after = one.before, one.after
-        values = list(one.values)
-        if one.suppressed:
+    for distribution in distributions:
+        before, after = distribution.before, distribution.after
+        values = list(distribution.values)
+        if distribution.suppressed:
             values.append("(suppressed)")
-            before, after = np.append(before, 0.0), np.append(after, one.suppressed)
-        share = 100.0 / max(one.n_records, 1)
+            before, after = np.append(before, 0.0), np.append(after, distribution.suppressed)
+        share = 100.0 / max(distribution.n_records, 1)
         parts.append(
             pd.DataFrame(
                 {
-                    "column": one.name,
+                    "column": distribution.name,
                     "value": pd.array(values, dtype="str"),
                     "records_before": before,
                     "records_after": after,
@@ -55,46 +54,42 @@ def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
-    """One small panel per column, in the order given."""
-    columns = min(_COLUMNS, len(found))
-    rows = math.ceil(len(found) / columns)
+def distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
+    columns = min(_COLUMNS, len(distributions))
+    rows = math.ceil(len(distributions) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
-    wide = (1 - (columns - 1) * _BETWEEN) / columns
+    width = (1 - (columns - 1) * _BETWEEN) / columns
     inside = height - _HEAD - _FOOT
     data, axes, heads = [], {}, []
-    for place, one in enumerate(found):
+    for place, distribution in enumerate(distributions):
         row, column = divmod(place, columns)
-        left, top = column * (wide + _BETWEEN), 1 - row * (_PANEL + _GAP) / inside
+        start, top = column * (width + _BETWEEN), 1 - row * (_PANEL + _GAP) / inside
         number = axis_number(place)
         look = _Look(number, _SMALL, 100 // columns, 0, place == 0)
-        traces, x, y = _drawn(one, look)
+        traces, x, y = _draw_distribution(distribution, look)
         data += traces
-        axes[f"xaxis{number}"] = {**x, "domain": [left, left + wide]}
+        axes[f"xaxis{number}"] = {**x, "domain": [start, start + width]}
         low = max(0.0, top - _PANEL / inside)
         axes[f"yaxis{number}"] = {**y, "domain": [low, top], "nticks": 4}
         heads.append({
-            "text": f"<b>{escaped(one.name, 24)}</b>: {percent(100 * one.total_variation)}",
-            "x": left, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
+            "text": f"<b>{escaped(distribution.name, 24)}</b>: "
+            f"{percent(100 * distribution.total_variation)}",
+            "x": start, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
             "yanchor": "bottom", "yshift": 2, "showarrow": False,
             "font": HEADING,
         })  # fmt: skip
     margin = {"l": 48, "r": 12, "t": _HEAD, "b": _FOOT}
-    return _figure(data, title, height, margin, {**axes, "annotations": heads})
+    return _build_distribution_figure(data, title, height, margin, {**axes, "annotations": heads})
 
 
-def distribution_large(found: Distribution, title: str) -> go.Figure:
-    """One column in a chart of its own."""
-    data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
-    axes = {
-        "xaxis": {**x, "automargin": True},
-        "yaxis": {**y, "title": "share of the records"},
-    }
+def distribution_large(distribution: Distribution, title: str) -> go.Figure:
+    data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))
+    axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": "share of the records"}}
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}
-    return _figure(data, title, _LARGE_HEIGHT, margin, axes)
+    return _build_distribution_figure(data, title, _LARGE_HEIGHT, margin, axes)
 
 
-def _figure(
+def _build_distribution_figure(
     data: list[dict[str, Any]],
     title: str,
     height: int,
@@ -112,21 +107,21 @@ def _figure(
     )  # fmt: skip
 
 
-def _drawn(
-    one: Distribution, look: _Look
+def _draw_distribution(
+    distribution: Distribution, look: _Look
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
-    edges = _edges(len(one.values), look.runs)
-    labels = _labels(one, edges)
-    share = 100.0 / max(one.n_records, 1)
+    edges = _split_runs(len(distribution.values), look.runs)
+    labels = _list_run_labels(distribution, edges)
+    share = 100.0 / max(distribution.n_records, 1)
     before, after = (
-        np.add.reduceat(each, edges[:-1]) * share if len(each) else each
-        for each in (one.before, one.after)
+        np.add.reduceat(counts, edges[:-1]) * share if len(counts) else counts
+        for counts in (distribution.before, distribution.after)
     )
-    if one.suppressed:
+    if distribution.suppressed:
         labels = [*labels, "suppressed"]
-        before, after = np.append(before, 0.0), np.append(after, share * one.suppressed)
+        before, after = np.append(before, 0.0), np.append(after, share * distribution.suppressed)
     places = np.arange(len(labels))
-    said = [escaped(label, 40) for label in labels]
+    texts = [escaped(label, 40) for label in labels]
     traces: list[dict[str, Any]] = []
     for name, values, colour in (("before", before, BEFORE_COLOUR), ("after", after, AFTER_COLOUR)):
         common = {
@@ -138,7 +133,7 @@ def _drawn(
             "legendgroup": name,
             "showlegend": look.legend,
             "customdata": [
-                [label, percent(value)] for label, value in zip(said, values.tolist(), strict=True)
+                [label, percent(value)] for label, value in zip(texts, values.tolist(), strict=True)
             ],
             "hovertemplate": f"%{{customdata[0]}}: %{{customdata[1]}} {name}<extra></extra>",
         }
@@ -156,53 +151,53 @@ def _drawn(
     most = max([float(before.max(initial=0)), float(after.max(initial=0)), 0.5])
     x = {
         "range": [-0.6, len(labels) - 0.4], "fixedrange": True, "anchor": f"y{look.number}",
-        **_ticks(one, edges, labels, look),
+        **_choose_value_ticks(distribution, edges, labels, look),
     }  # fmt: skip
     y = {"range": [0, 1.08 * most], "ticksuffix": " %", "anchor": f"x{look.number}"}
     return traces, x, y
 
 
-def _edges(n_values: int, runs: int) -> np.ndarray:
+def _split_runs(n_values: int, runs: int) -> np.ndarray:
     """Where each run of neighbouring values begins, and where the last ends; as equal as can be.
 
-    >>> _edges(7, 3).tolist(), _edges(2, 3).tolist()
+    >>> _split_runs(7, 3).tolist(), _split_runs(2, 3).tolist()
     ([0, 2, 4, 7], [0, 1, 2])
     """
     number = min(n_values, runs)
     return np.arange(number + 1) * n_values // max(number, 1)
 
 
-def _labels(one: Distribution, edges: np.ndarray) -> list[str]:
-    values = one.values
+def _list_run_labels(distribution: Distribution, edges: np.ndarray) -> list[str]:
+    values = distribution.values
     return [
         values[low] if high - low == 1 else f"{values[low]} to {values[high - 1]}"
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
 
 
-def _ticks(
-    one: Distribution, edges: np.ndarray, labels: Sequence[str], look: _Look
+def _choose_value_ticks(
+    distribution: Distribution, edges: np.ndarray, labels: Sequence[str], look: _Look
 ) -> dict[str, Any]:
     """As many labels as there is room for; of values without an order all of them or none."""
-    values, angle = one.values, 0
+    values, angle = distribution.values, 0
     widest = max((len(label) for label in labels), default=1)
-    shown: Sequence[int] = range(len(labels))
+    places: Sequence[int] = range(len(labels))
     if len(labels) > look.room // (min(widest, 24) + 2):
         if numbers(list(values)) is not None:
             wide = max(map(len, values)) + 2
             step = math.ceil(len(labels) / max(look.room // wide, 2))
-            shown = [place for place in shown if place % step == 0]
-        elif len(labels) <= look.rotated:
+            places = [place for place in places if place % step == 0]
+        elif len(labels) <= look.most_rotated:
             angle = -45
-        elif look.rotated or look.room // (len(labels) + 1) < 5:  # not even shortened ones fit
+        elif look.most_rotated or look.room // (len(labels) + 1) < 5:  # not even shortened ones fit
             centre = (len(labels) - 1) / 2
             return {"tickvals": [centre], "ticktext": [counted(len(values), "value")], "ticks": ""}
-    longest = 22 if look.rotated else max(4, look.room // max(len(shown), 1) - 1)
+    longest = 22 if look.most_rotated else max(4, look.room // max(len(places), 1) - 1)
     # A run of values is called by its first; what follows the runs are the suppressed records.
     runs = len(edges) - 1
-    texts = [values[edges[place]] if place < runs else labels[place] for place in shown]
+    texts = [values[edges[place]] if place < runs else labels[place] for place in places]
     return {
-        "tickvals": list(shown),
+        "tickvals": list(places),
         "ticktext": [escaped(text, longest) for text in texts],
         "tickangle": angle,
     }

@@ -16,7 +16,7 @@ _COLUMNS = 10  # so many columns are drawn, those that add most
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
 
-def class_size_table(seen: Exposure) -> pd.DataFrame:
+def class_size_table(exposure: Exposure) -> pd.DataFrame:
     """The records or persons by the size of their smallest equivalence class, in bands.
 
     >>> seen = Exposure("records", 5, np.array([1, 3]), np.array([2, 1]), np.array([2, 3]))
@@ -25,60 +25,60 @@ def class_size_table(seen: Exposure) -> pd.DataFrame:
     """
     rows = []
     for low, high in _BANDS:
-        inside = (seen.sizes >= low) & (seen.sizes <= (high or np.inf))
+        inside = (exposure.sizes >= low) & (exposure.sizes <= (high or np.inf))
         name = (
             thin(low) if low == high else f"{thin(low)}–{thin(high)}" if high else f"≥ {thin(low)}"
         )
-        rows.append((name, int(seen.classes[inside].sum()), int(seen.members[inside].sum())))
-    return pd.DataFrame(rows, columns=["class size", "classes", seen.of])
+        rows.append(
+            (name, int(exposure.classes[inside].sum()), int(exposure.members[inside].sum()))
+        )
+    return pd.DataFrame(rows, columns=["class size", "classes", exposure.of])
 
 
-def class_size_chart(seen: Exposure) -> go.Figure:
-    """How many records or persons share their quasi-identifiers with how many others."""
-    table = class_size_table(seen)
+def class_size_chart(exposure: Exposure) -> go.Figure:
+    table = class_size_table(exposure)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
     colours = [ROLE_COLOURS["identifier"] if name == "1" else BLUE for name in table["class size"]]
     figure = go.Figure()
     figure.add_bar(
         x=table["class size"],
-        y=table[seen.of],
+        y=table[exposure.of],
         marker_color=colours,
         customdata=table["classes"],
-        hovertemplate=f"%{{y:,}} {seen.of}; %{{customdata:,}} classes of this size<extra></extra>",
+        hovertemplate=f"%{{y:,}} {exposure.of} in %{{customdata:,}} classes<extra></extra>",
     )
-    title = f"{thin(seen.unique)} of {thin(seen.number)} {seen.of} stand alone"
+    title = f"{thin(exposure.unique)} of {thin(exposure.number)} {exposure.of} are unique"
     lay_out(figure, title, height=280)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(
         title="Class size: records that look the same"
-        if seen.of == "records"
+        if exposure.of == "records"
         else "Smallest class of a person: persons that look the same",
         type="category",
         tickangle=0,
         tickfont={"size": 11},
     )
-    return figure.update_yaxes(title=seen.of.capitalize())
+    return figure.update_yaxes(title=exposure.of.capitalize())
 
 
-def singling_out_table(unique_without: Mapping[str, int], seen: Exposure) -> pd.DataFrame:
-    """By how many fewer are unique when one quasi-identifier is left out.
+def singling_out_table(unique_without: Mapping[str, int], exposure: Exposure) -> pd.DataFrame:
+    """How many fewer are unique when one quasi-identifier is left out.
 
     >>> five = Exposure("records", 5, np.array([1]), np.array([5]), np.array([5]))
     >>> singling_out_table({"age": 1, "sex": 4}, five)["fewer unique records"].tolist()
     [1, 4]
     """
-    falls = sorted((seen.unique - count, name) for name, count in unique_without.items())
+    falls = sorted((exposure.unique - count, name) for name, count in unique_without.items())
     return pd.DataFrame(
-        [(name, fall, seen.unique - fall) for fall, name in falls],
-        columns=["without column", f"fewer unique {seen.of}", f"unique {seen.of} left"],
+        [(name, fall, exposure.unique - fall) for fall, name in falls],
+        columns=["without column", f"fewer unique {exposure.of}", f"unique {exposure.of} left"],
     )
 
 
-def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.Figure:
-    """Which columns single people out; see :func:`singling_out_table`."""
-    falls = singling_out_table(unique_without, seen)
-    fewer = falls[f"fewer unique {seen.of}"]
+def singling_out_chart(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
+    falls = singling_out_table(unique_without, exposure)
+    fewer = falls[f"fewer unique {exposure.of}"]
     names = [escaped(name, 24) for name in falls["without column"]]
     most = max(1, fewer.max())
     alike = int((fewer == most).sum())
@@ -91,12 +91,14 @@ def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.
         left=150,
         x=fewer,
         marker_color=ROLE_COLOURS["quasi-identifier"],
-        hovertemplate=f"Without it, %{{x:,}} fewer {seen.of} are unique<extra></extra>",
+        hovertemplate=f"Without it, %{{x:,}} fewer {exposure.of} are unique<extra></extra>",
     )
-    return figure.update_xaxes(title=f"Fewer unique {seen.of} without it", range=[0, 1.05 * most])
+    return figure.update_xaxes(
+        title=f"Fewer unique {exposure.of} without it", range=[0, 1.05 * most]
+    )
 
 
-def sets_table(found: SinglingOut) -> pd.DataFrame:
+def sets_table(study: SinglingOut) -> pd.DataFrame:
     """The smallest sets of columns, each with the records or persons that it singles out.
 
     >>> from kanon.sources.memory import MemoryTable
@@ -107,34 +109,33 @@ def sets_table(found: SinglingOut) -> pd.DataFrame:
     """
     rows = [
         (
-            " + ".join(one.columns),
-            len(one.columns),
-            one.singled_out,
-            100 * one.singled_out / found.number,
+            " + ".join(column_set.columns),
+            len(column_set.columns),
+            column_set.singled_out,
+            100 * column_set.singled_out / study.number,
         )
-        for one in found.sets
+        for column_set in study.sets
     ]
-    return pd.DataFrame(rows, columns=["columns", "number of columns", *_counted(found)])
+    return pd.DataFrame(rows, columns=["columns", "number of columns", *_name_count_columns(study)])
 
 
-def contributions_table(found: SinglingOut) -> pd.DataFrame:
-    """Per column the most records or persons that a set singles out and would not without it."""
+def contributions_table(study: SinglingOut) -> pd.DataFrame:
+    """Per column the most records or persons that a set singles out only because of it."""
     rows = [
-        (one.column, one.sets, one.singled_out, 100 * one.singled_out / found.number)
-        for one in found.contributions
+        (adds.column, adds.sets, adds.singled_out, 100 * adds.singled_out / study.number)
+        for adds in study.contributions
     ]
-    return pd.DataFrame(rows, columns=["column", "sets", *_counted(found)])
+    return pd.DataFrame(rows, columns=["column", "sets", *_name_count_columns(study)])
 
 
-def _counted(found: SinglingOut) -> tuple[str, str]:
-    return found.of, f"percent of {found.of}"
+def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
+    return study.of, f"percent of {study.of}"
 
 
-def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
-    """What each column adds to one of the sets at most, in the colour of its role."""
-    table = contributions_table(found).head(_COLUMNS).iloc[::-1]
-    singled_out, percentage = _counted(found)
-    given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
+def contributions_chart(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
+    table = contributions_table(study).head(_COLUMNS).iloc[::-1]
+    singled_out, percentage = _name_count_columns(study)
+    column_roles = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
     names = [escaped(name, 20) for name in table["column"]]
     most = table[percentage].max() if names else 1
     first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
@@ -146,17 +147,16 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
         names,
         left=140,
         x=table[percentage],
-        marker_color=[ROLE_COLOURS[role.value] for role in given],
+        marker_color=[ROLE_COLOURS[role.value] for role in column_roles],
         text=[  # the role in words, too
             f"{percent(share)}, {role.value}"
-            for share, role in zip(table[percentage], given, strict=True)
+            for share, role in zip(table[percentage], column_roles, strict=True)
         ],
         customdata=table[["sets", singled_out]],
         hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
-        f"%{{customdata[1]:,}} {found.of} fewer<extra></extra>",
+        f"%{{customdata[1]:,}} fewer {study.of}<extra></extra>",
     )
     return figure.update_xaxes(
-        title=f"{found.of.capitalize()} that a set would not single out without it, at most, "
-        "% of all",
+        title=f"Most {study.of} that a set no longer singles out without it, % of all",
         range=[0, 1.3 * most],
     )

@@ -26,8 +26,7 @@ def drawn(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
-    """A figure with the common look."""
-    common = _common()
+    common = _create_common_layout()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
         name: {
@@ -38,37 +37,36 @@ def drawn(
         }
         for name, axis in {"xaxis": x, "yaxis": y, **further}.items()
     }
-    named = {"text": title, **common["title"]}
-    return go.Figure([*data], {**common, "title": named, "height": height, **axes, **layout})
+    figure_title = {"text": title, **common["title"]}
+    return go.Figure([*data], {**common, "title": figure_title, "height": height, **axes, **layout})
 
 
 @lru_cache(maxsize=1)
-def _common() -> dict[str, Any]:
-    found = lay_out(go.Figure(), "").layout.to_plotly_json()
-    del found["template"], found["title"]["text"]
-    return found
+def _create_common_layout() -> dict[str, Any]:
+    layout = lay_out(go.Figure(), "").layout.to_plotly_json()
+    del layout["template"], layout["title"]["text"]
+    return layout
 
 
 @lru_cache(maxsize=32)
 def k_layout(
     largest: int, at: tuple[int, ...] = K_TICKS, of: Counted = "records"
 ) -> dict[str, Any]:
-    """A logarithmic axis for k up to the largest one, as a mapping that nobody changes.
+    """A logarithmic axis for k up to the largest one, as a mapping that must not be changed.
 
     >>> k_layout(10)["tickvals"]
     [2, 3, 5, 10]
     """
-    found = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
+    axis = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
     ends = [float(np.log10(1.8)), float(np.log10(max(largest, 2) * K_SPACE))]
-    return {**found, "title": found["title"]["text"], "range": ends}
+    return {**axis, "title": axis["title"]["text"], "range": ends}
 
 
 def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
     """The k at which a curve is drawn, rising, and the row of the release for each.
 
-    A release serves all k up to the size of its smallest class. So a curve is a staircase; it is
-    drawn through the first and the last k of every step, as k is a whole number and nothing lies
-    between two of them.
+    A release serves all k up to the size of its smallest class: the curve is a staircase, drawn
+    through the first and the last k of every step.
     """
     if isinstance(curves, Points):
         ks = np.asarray(curves.numbers["k"])

@@ -16,15 +16,12 @@ class Anchor(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle, in pixels from the upper left."""
-
     left: float
     top: float
     right: float
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether two have a point in common."""
         return (
             self.left < other.right and other.left < self.right
             and self.top < other.bottom and other.top < self.bottom
@@ -39,8 +36,6 @@ class Box(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """The ends of both axes, and the box that they fill."""
-
     x: tuple[float, float]
     y: tuple[float, float]
     box: Box
@@ -59,7 +54,6 @@ class Scale(NamedTuple):
         )
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """What stands at a place in the picture."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),
@@ -80,7 +74,7 @@ class Found(NamedTuple):
 
 
 def placed(
-    labels: Iterable[Label], size: float, inside: Box, taken: Iterable[Box] = ()
+    labels: Iterable[Label], size: float, inside: Box, occupied: Iterable[Box] = ()
 ) -> list[Found]:
     """A place for each label, none over another: those that come first choose first.
 
@@ -89,22 +83,21 @@ def placed(
     >>> [found.text for found in placed(near, 10, Box(0, 0, 200, 40))]
     ['Felid', '', 'Dog']
     """
-    full, found = list(taken), []
+    taken_boxes, label_places = list(occupied), []
     for label in labels:
         tries = ((text, anchor) for text in label.texts for anchor in label.anchors)
         for text, anchor in tries:
             box = box_of(text, anchor, size)
-            if box.inside(inside) and not any(box.meets(other) for other in full):
-                full.append(box)
-                found.append(Found(anchor, text))
+            if box.inside(inside) and not any(box.meets(other) for other in taken_boxes):
+                taken_boxes.append(box)
+                label_places.append(Found(anchor, text))
                 break
         else:
-            found.append(Found(label.anchors[0], ""))
-    return found
+            label_places.append(Found(label.anchors[0], ""))
+    return label_places
 
 
 def box_of(text: str, anchor: Anchor, size: float) -> Box:
-    """The box that a text beside a mark fills, as Plotly sets it."""
     width, away = width_of(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
     upright, across = anchor.side.split()
     left = {

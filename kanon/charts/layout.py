@@ -1,8 +1,4 @@
-"""The layout of a board: which pictures stand side by side, how large, saved as JSON.
-
-A layout is independent of the table: what it asks for and a comparison lacks is said in its place.
-All that decides where something stands on a board, and how large, is here.
-"""
+"""The layout of a board, saved as JSON; it does not depend on the table."""
 
 from __future__ import annotations
 
@@ -45,7 +41,6 @@ class PanelSize(NamedTuple):
     label: int  # the longest label of a row of a matrix, in letters
 
     def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
-        """The pixels of the labels of a matrix: their size, and the room that they take."""
         longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
         side = min(self.height, self.width) - 4
         fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
@@ -75,8 +70,6 @@ class Panel:
 
 @dataclass(frozen=True)
 class Layout:
-    """Two to nine panels, in reading order."""
-
     panels: tuple[Panel, ...]
 
     def __post_init__(self) -> None:
@@ -87,22 +80,20 @@ class Layout:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Rows and columns."""
         return GRIDS[len(self.panels)]
 
     def sized(self, number: int) -> Layout:
-        """The same with so many panels: the first ones, or more of what is not on it yet.
+        """The layout with so many panels: its first ones, or usual ones added.
 
         >>> [panel.measure for panel in curves("min_k", "root_percent").sized(3).panels]
         ['min_k', 'root_percent', 'mean_alteration']
         """
         others = (Panel("classes"), Panel("curve", "classes"), Panel("scatter", "min_k"))
-        known = (*COSTS.panels, *others, *curves("alteration_nllm", "precision").panels)
-        more = [panel for panel in known if panel not in self.panels]
+        candidates = (*COSTS.panels, *others, *curves("alteration_nllm", "precision").panels)
+        more = [panel for panel in candidates if panel not in self.panels]
         return Layout((*self.panels, *more)[:number])
 
     def to_json(self) -> str:
-        """The layout as a file; keys that were left empty are left out."""
         panels = [
             {key: value for key, value in asdict(panel).items() if value} for panel in self.panels
         ]
@@ -111,7 +102,6 @@ class Layout:
 
 
 def curves(*measures: str) -> Layout:
-    """A board of curves over k alone."""
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 
@@ -126,7 +116,7 @@ COSTS = curves(
 
 
 def starting_layout(criteria: Collection[str]) -> Layout:
-    """The layout of who has chosen none: with l and t where there is a sensitive column."""
+    """The layout to begin with: with l and t where there is a sensitive column."""
     if not {"l_percent", "t_percent"} <= set(criteria):
         return COSTS
     return curves(
@@ -134,16 +124,16 @@ def starting_layout(criteria: Collection[str]) -> Layout:
     )
 
 
-Name = Annotated[str, StringConstraints(strict=True, max_length=500)]
+_Name = Annotated[str, StringConstraints(strict=True, max_length=500)]
 
 
 class _PanelFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-    kind: Name
-    measure: Name = ""
-    column: Name = ""
-    metric: Name = ""
-    lines: tuple[Name, ...] = Field(default=(), max_length=500)
+    kind: _Name
+    measure: _Name = ""
+    column: _Name = ""
+    metric: _Name = ""
+    lines: tuple[_Name, ...] = Field(default=(), max_length=500)
 
 
 class _LayoutFile(BaseModel):
@@ -162,31 +152,35 @@ def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise PlanError("This file is no layout: it is not JSON.") from None
+        raise PlanError("This file is not a layout: it is not JSON.") from None
     if not isinstance(content, dict):
-        raise PlanError("This file is no layout: it has no panels.")
+        raise PlanError("This file is not a layout: it has no panels.")
     try:
         read = _LayoutFile.model_validate(content)
     except ValidationError as error:
-        raise _layout_error(error) from None
+        raise _create_layout_error(error) from None
     for place, panel in enumerate(read.panels, 1):
         if panel.kind not in kinds:
             raise PlanError(
-                f"Panel {place} has the kind {quoted(panel.kind)}, which is unknown; "
+                f"Panel {place} has the unknown kind {quoted(panel.kind)}; "
                 f"known are {', '.join(kinds)}."
             )
     return Layout(tuple(Panel(**panel.model_dump()) for panel in read.panels))
 
 
-def _layout_error(error: ValidationError) -> PlanError:
-    """The first problem of a layout in one sentence; a key mistyped before what it left out."""
-    found: list[Any] = error.errors(include_url=False)
-    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+def _create_layout_error(error: ValidationError) -> PlanError:
+    """The first problem of a layout in a sentence; a mistyped key before a missing one."""
+    problems: list[Any] = error.errors(include_url=False)
+    first = next(
+        (problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0]
+    )
     place = list(first["loc"])
-    where = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     if first["type"] == "extra_forbidden":
-        known = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
-        where = ".".join([*where.split(".")[:-1], quoted(place[-1]).strip("'")])
-        return PlanError(f"Layout key {where}: there is no such key; known are {', '.join(known)}.")
+        known_keys = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
+        key = ".".join([*key.split(".")[:-1], quoted(place[-1]).strip("'")])
+        return PlanError(
+            f"Layout key {key}: there is no such key; known are {', '.join(known_keys)}."
+        )
     message = str(first["msg"])
-    return PlanError(f"Layout key {where}: {message[:1].lower()}{message[1:]}.")
+    return PlanError(f"Layout key {key}: {message[:1].lower()}{message[1:]}.")

@@ -43,14 +43,14 @@ _DIGITS = 3
 NOTHING = 0.005  # a score that is not higher than this above chance says nothing
 
 
-def best_at(found: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
+def best_at(bands: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
     """Per k the representations of the highest mean score; equal to three digits is equal."""
-    means = np.round([band.mean for band in found.values()], _DIGITS)
-    names = list(found)
+    means = np.round([band.mean for band in bands.values()], _DIGITS)
+    names = list(bands)
     best: list[set[str]] = []
     for column in means.T:
-        there = column[~np.isnan(column)]
-        most = there.max() if len(there) else np.nan
+        scores = column[~np.isnan(column)]
+        most = scores.max() if len(scores) else np.nan
         if np.isnan(most) or most <= chance + NOTHING:
             best.append(set())
         else:
@@ -59,7 +59,7 @@ def best_at(found: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]
 
 
 def scores_finding(
-    found: Mapping[str, Band], ks: Sequence[int], score: Card, chance: float = np.nan
+    bands: Mapping[str, Band], ks: Sequence[int], score: Card, chance: float = np.nan
 ) -> str:
     """Which representation has the highest mean score, and at how many k.
 
@@ -67,20 +67,23 @@ def scores_finding(
     ...     (("oneClass", 0.6), ("fillParent", 0.7), ("fillChild", 0.5), ("proportional", 0.7))}
     >>> from kanon.learning.scores import SCORES
     >>> scores_finding(two, [5], SCORES["auc"])
-    'Mean AUC is highest in fillParent at 1 of 1 k, and in proportional at as many'
+    'Mean AUC is highest in fillParent and in proportional, each at 1 of 1 k'
     >>> scores_finding(two, [5], SCORES["auc"], chance=0.7)
     'Nothing is learnt at any k'
     """
-    best = best_at(found, chance)
+    best = best_at(bands, chance)
     learnt = sum(bool(at) for at in best)
     if not learnt:
         return "Nothing is learnt at any k"
-    tally = {name: sum(name in at for at in best) for name in found}
-    most = max(tally.values())
-    first, *others = [REPRESENTATIONS[name].title for name, at in tally.items() if at == most]
-    also = f", and in {' and '.join(others)} at as many" if others else ""
-    of = f"{most} of {thin(learnt)} k" + ("" if learnt == len(ks) else " where anything is learnt")
-    return f"Mean {score.title} is highest in {first} at {of}{also}"
+    tally = {name: sum(name in at for at in best) for name in bands}
+    highest = max(tally.values())
+    titles = [REPRESENTATIONS[name].title for name, at in tally.items() if at == highest]
+    suffix = ", each" if len(titles) > 1 else ""
+    extent = "" if learnt == len(ks) else " where anything is learnt"
+    return (
+        f"Mean {score.title} is highest in {' and in '.join(titles)}{suffix} at {highest} of "
+        f"{thin(learnt)} k{extent}"
+    )
 
 
 def scores_chart(
@@ -92,7 +95,6 @@ def scores_chart(
     chance: float = np.nan,
     of: Counted = "records",
 ) -> go.Figure:
-    """The mean score over k, a line per representation validated in, ± its standard deviation."""
     several = len(panels) > 1
     columns = 2 if several else 1
     rows = -(-len(panels) // columns)
@@ -102,23 +104,27 @@ def scores_chart(
         subplot_titles=[escaped(name, 60) for name in panels] if several else None,
     )  # fmt: skip
     lay_out(figure, title, 640 if several else 400)
-    for place, (name, found) in enumerate(panels.items()):
+    for place, (name, bands) in enumerate(panels.items()):
         at = {"row": place // columns + 1, "col": place % columns + 1}
-        for representation, band in found.items():
-            for trace in _band(representation, band, ks, place == 0):
+        for representation, band in bands.items():
+            for trace in _draw_band(representation, band, ks, place == 0):
                 figure.add_trace(trace, **at)
-        own = (reference or {}).get(name, np.nan)
+        own_score = (reference or {}).get(name, np.nan)
         for value, dash, text in (
-            (own, "7px,4px", f"as trained{'' if several else f': {write_decimals(own, 3)}'}"),
+            (
+                own_score,
+                "7px,4px",
+                f"as trained{'' if several else f': {write_decimals(own_score, 3)}'}",
+            ),
             (chance, "1px,4px", f"knowing nothing: {write_decimals(chance, 3)}"),
         ):
             if not np.isnan(value):
-                figure.add_trace(_across(ks, value, dash, text, place == 0), **at)
-    k_axis(figure, max(ks), tuple(_apart(ks, 2.2 if several else 1.17)), of)
+                figure.add_trace(_draw_level_line(ks, value, dash, text, place == 0), **at)
+    k_axis(figure, max(ks), tuple(_select_ticks(ks, 2.2 if several else 1.17)), of)
     figure.update_xaxes(range=[float(np.log10(min(ks) / 1.2)), float(np.log10(max(ks) * 1.2))])
-    low, high = _reach(panels, [*(reference or {}).values(), chance])
+    low, high = _compute_score_range(panels, [*(reference or {}).values(), chance])
     figure.update_yaxes(range=[low, high], hoverformat=".3f")
-    figure.update_yaxes(title=_axis(score), col=1)
+    figure.update_yaxes(title=_format_score_axis(score), col=1)
     figure.update_xaxes(title="", row=1) if rows > 1 else None
     figure.update_layout(
         showlegend=True,
@@ -129,7 +135,7 @@ def scores_chart(
     return figure
 
 
-def _band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[str, Any]]:
+def _draw_band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[str, Any]]:
     colour = REPRESENTATION_COLOURS[name]
     line = {
         "type": "scatter", "x": list(ks), "y": band.mean,
@@ -152,7 +158,9 @@ def _band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[s
     return [around, line]
 
 
-def _across(ks: Sequence[int], value: float, dash: str, text: str, legend: bool) -> dict[str, Any]:
+def _draw_level_line(
+    ks: Sequence[int], value: float, dash: str, text: str, legend: bool
+) -> dict[str, Any]:
     return {
         "type": "scatter", "x": [min(ks) / 1.2, max(ks) * 1.2], "y": [value, value], "name": text,
         "mode": "lines", "line": {"color": GREY, "width": 1.5, "dash": dash},
@@ -160,47 +168,51 @@ def _across(ks: Sequence[int], value: float, dash: str, text: str, legend: bool)
     }  # fmt: skip
 
 
-def _apart(ks: Sequence[int], ratio: float) -> list[int]:
+def _select_ticks(ks: Sequence[int], ratio: float) -> list[int]:
     """As many k as have room for their labels: each at least so many times the last one.
 
-    >>> _apart([3, 4, 5, 10, 20], 2.2)
+    >>> _select_ticks([3, 4, 5, 10, 20], 2.2)
     [3, 10]
     """
-    found: list[int] = []
+    ticks: list[int] = []
     for k in ks:
-        if not found or k >= ratio * found[-1]:
-            found.append(k)
-    return found
+        if not ticks or k >= ratio * ticks[-1]:
+            ticks.append(k)
+    return ticks
 
 
-def _reach(panels: Mapping[str, Mapping[str, Band]], also: Sequence[float]) -> tuple[float, float]:
+def _compute_score_range(
+    panels: Mapping[str, Mapping[str, Band]], levels: Sequence[float]
+) -> tuple[float, float]:
     ends = [
         side
-        for found in panels.values()
-        for band in found.values()
+        for bands in panels.values()
+        for band in bands.values()
         for side in (band.mean, band.mean - band.deviation, band.mean + band.deviation)
     ]
-    every = np.concatenate([*ends, np.array(also, dtype=float)])
-    every = every[~np.isnan(every)]
-    if not len(every):
+    values = np.concatenate([*ends, np.array(levels, dtype=float)])
+    values = values[~np.isnan(values)]
+    if not len(values):
         return 0.0, 1.0
-    low, high = float(every.min()), float(every.max())
+    low, high = float(values.min()), float(values.max())
     room = 0.06 * max(high - low, 0.05)
     return max(0.0, low - room), min(1.02, high + room)
 
 
-def _axis(score: Card) -> str:
+def _format_score_axis(score: Card) -> str:
     return f"{score.title}, 0 to 1 ({score.arrow})"
 
 
 # --- which measure predicts -------------------------------------------------------------------
 def agreement_chart(
-    found: pd.DataFrame, measures: Mapping[str, Card], learned: Mapping[str, str], title: str
+    agreements: pd.DataFrame,
+    measures: Mapping[str, Card],
+    score_titles: Mapping[str, str],
+    title: str,
 ) -> go.Figure:
-    """How well each measure agrees with each classifier's score: overall and at equal k."""
-    names = [name for name in measures if name in set(found["measure"])]
+    names = [name for name in measures if name in set(agreements["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
-    if found["at_equal_k"].notna().any():
+    if agreements["at_equal_k"].notna().any():
         within = ("at_equal_k", "low_at_equal_k", "high_at_equal_k")
         panels.append(("among releases for one k, mean over k", within))
     figure = make_subplots(
@@ -211,18 +223,18 @@ def agreement_chart(
     labels = [escaped(measures[name].title, 44) for name in names]
     for column, (_, columns) in enumerate(panels, 1):
         grids = [
-            found.pivot(index="measure", columns="score", values=each)
-            .reindex(index=names, columns=list(learned))
+            agreements.pivot(index="measure", columns="score", values=value_column)
+            .reindex(index=names, columns=list(score_titles))
             .to_numpy(dtype=float)
-            for each in columns
+            for value_column in columns
         ]
         text = [
-            ["–" if np.isnan(one) else write_decimals(one, 2) for one in row] for row in grids[0]
+            ["–" if np.isnan(cell) else write_decimals(cell, 2) for cell in row] for row in grids[0]
         ]
         figure.add_trace(
             {
                 "type": "heatmap", "z": grids[0], "y": labels,
-                "x": [escaped(one).replace(" ", "<br>") for one in learned.values()],
+                "x": [escaped(cell).replace(" ", "<br>") for cell in score_titles.values()],
                 "text": text, "texttemplate": "%{text}", "textfont": {"size": 12},
                 "zmin": -1, "zmax": 1, "colorscale": "RdBu", "xgap": 1, "ygap": 1,
                 "customdata": np.dstack(grids[1:]),
@@ -247,25 +259,24 @@ def agreement_chart(
 def prediction_scatter(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
-    """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
-    for name, some in points.groupby("algorithm", sort=False):
+    for name, releases in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family
         colour = ALGORITHM_COLOURS.get(str(name), GREY)
-        ordered = some.sort_values("k")
+        by_k = releases.sort_values("k")
         figure.add_trace(
             {
-                "type": "scatter", "x": ordered[measure.name], "y": ordered[column],
+                "type": "scatter", "x": by_k[measure.name], "y": by_k[column],
                 "name": short_title(str(name)), "mode": "lines+markers",
                 "line": {"color": translucent(colour, 0.35), "width": 1},
                 "marker": {"symbol": FAMILY_MARKERS[family], "size": 9, "color": colour},
-                "customdata": [thin(k) for k in ordered["k"]],
+                "customdata": [thin(k) for k in by_k["k"]],
                 "hovertemplate": "k = %{customdata}: %{x:.4g}, %{y:.3f}",
             }
         )  # fmt: skip
     unit = f", {measure.unit}" if measure.unit else ""
     figure.update_xaxes(title=escaped(f"{measure.title}{unit} ({measure.arrow})", 80))
-    figure.update_yaxes(title=_axis(score), hoverformat=".3f")
+    figure.update_yaxes(title=_format_score_axis(score), hoverformat=".3f")
     figure.update_layout(
         hovermode="closest", showlegend=True,
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 1, "xanchor": "right"},

@@ -28,14 +28,13 @@ def picture_of(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
-    """The picture of a step: regions, the two that meet, the lattice so far, or the trees."""
-    step, seen = lesson.steps[position], _seen(lesson, position)
-    if (regions := regions_in(seen)) is not None:
-        # The same axes at every step, as long as the cut can be seen on them.
+    step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
+    if (regions := regions_in(drawn_step)) is not None:
+        # The same axes at every step, as long as they show the cut.
         up = max(regions.attribute or 0, 1)
         axes = (0, up) if len(regions.axes) > 1 else None
-        return regions_chart(seen, axes, room, after, settled=seen is not step)
-    if isinstance(seen.detail, NodeView):
+        return regions_chart(drawn_step, axes, room, after, settled=drawn_step is not step)
+    if isinstance(drawn_step.detail, NodeView):
         return lattice_so_far(lesson, position, room)
     if getattr(step.detail, "met", None):
         return merge_chart(lesson, step, room, before)
@@ -43,10 +42,9 @@ def picture_of(
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
-    """The numbers behind :func:`picture_of`."""
-    step, seen = lesson.steps[position], _seen(lesson, position)
+    step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     names = lesson.task.classes.attributes
-    if (regions := regions_in(seen)) is not None:
+    if (regions := regions_in(drawn_step)) is not None:
         rows = []
         for region in regions.regions:
             row: dict[str, object] = {"records": region.records}
@@ -54,20 +52,20 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
                 row |= {f"{name}, low": low, f"{name}, high": high}
             rows.append(row)
         return pd.DataFrame(rows)
-    if isinstance(seen.detail, NodeView):
-        looks = [each.detail for each in lesson.steps[: position + 1]]
-        known = known_by(look for look in looks if isinstance(look, NodeView))
+    if isinstance(drawn_step.detail, NodeView):
+        node_views = [earlier.detail for earlier in lesson.steps[: position + 1]]
+        state_by_node = known_by(view for view in node_views if isinstance(view, NodeView))
         return pd.DataFrame(
             [
                 {
                     **dict(zip(names, node, strict=True)),
-                    "satisfies": int(satisfies), "counted": int(was_counted),
+                    "satisfies": int(satisfies), "counted": int(counted_flag),
                 }
-                for node, (satisfies, was_counted) in sorted(known.items())
+                for node, (satisfies, counted_flag) in sorted(state_by_node.items())
             ]
         )  # fmt: skip
     if getattr(step.detail, "met", None):
-        return _climbed(lesson, step)
+        return _list_climbs(lesson, step)
     return pd.DataFrame(
         [
             {"column": name, "value": tree.labels[node], "records": records}
@@ -80,36 +78,38 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
     )
 
 
-def _climbed(lesson: Lesson, step: Step) -> pd.DataFrame:
+def _list_climbs(lesson: Lesson, step: Step) -> pd.DataFrame:
     rows = []
-    one, other = step.detail.met
+    first, second = step.detail.met
     for j, (name, tree) in enumerate(
         zip(lesson.task.classes.attributes, lesson.task.classes.hierarchies, strict=True)
     ):
-        top = tree.lca(one.nodes[j], other.nodes[j])
-        for held in (one, other):
-            node = held.nodes[j]
+        top = tree.lca(first.nodes[j], second.nodes[j])
+        for side in (first, second):
+            node = side.nodes[j]
             while node != top:
                 above = int(tree.parent[node])
                 ends = tree.labels[node], tree.labels[above]
-                rows.append((held.label, name, *ends, lesson.paid(j, node, above)))
+                rows.append((side.label, name, *ends, lesson.paid(j, node, above)))
                 node = above
     return pd.DataFrame(rows, columns=["class", "column", "from", "to", "cost per record"])
 
 
-def _seen(lesson: Lesson, position: int) -> Step:
+def _choose_drawn_step(lesson: Lesson, position: int) -> Step:
     """The step whose picture is drawn: itself, or at the end the last one that has one to keep."""
     step = lesson.steps[position]
     if position < len(lesson.steps) - 1:
         return step
-    kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, NodeView)]
-    return kept[-1] if kept else step
+    drawable = [
+        past for past in lesson.steps if regions_in(past) or isinstance(past.detail, NodeView)
+    ]
+    return drawable[-1] if drawable else step
 
 
 def regions_in(step: Step) -> Regions | None:
     """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""
-    shown = step.detail.regions if isinstance(step.detail, ClusterView) else step.detail
-    return shown if isinstance(shown, Regions) else None
+    regions = step.detail.regions if isinstance(step.detail, ClusterView) else step.detail
+    return regions if isinstance(regions, Regions) else None
 
 
 def regions_chart(
@@ -121,54 +121,59 @@ def regions_chart(
 ) -> go.Figure:
     """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
 
-    The region that is looked at has a thick rim, its parts are filled inside of it; a dot is as
-    many records as its number says, one without a number. Of one quasi-identifier, a strip.
+    The current region has a thick rim, its parts are filled; a dot says how many records it is.
     """
-    shown = regions_in(step)
-    if shown is None:
+    regions = regions_in(step)
+    if regions is None:
         raise ValueError("this step has no regions")
-    across = shown.attribute or 0
-    others = [j for j in range(len(shown.axes)) if j != across]
+    across = regions.attribute or 0
+    others = [j for j in range(len(regions.axes)) if j != across]
     x, y = axes or (across, others[0] if others else None)
     if x == y:
         raise ValueError("two different axes are drawn")
-    gaps = [_gap(shown, x), 1.0 if y is None else _gap(shown, y)]
-    inner = {id(part) for part in shown.parts} if shown.attribute is not None else set()
+    gaps = [_compute_gap(regions, x), 1.0 if y is None else _compute_gap(regions, y)]
+    inner = {id(part) for part in regions.parts} if regions.attribute is not None else set()
 
-    def colour(part: Rectangle) -> str:
+    def get_colour(part: Rectangle) -> str:
         first = part.classes[0]
         return class_colour(numbers[first] if numbers else first + 1)
 
     shapes = []
-    for region in shown.regions:
+    for region in regions.regions:
         if id(region) in inner or not region.classes:
             continue
-        line = {"color": colour(region), "width": 1.5, "dash": "solid" if region.done else "dot"}
-        shapes.append(_box(region, x, y, gaps, 0.34, line, "rgba(0, 0, 0, 0)"))
+        line = {
+            "color": get_colour(region),
+            "width": 1.5,
+            "dash": "solid" if region.done else "dot",
+        }
+        shapes.append(_draw_region(region, x, y, gaps, 0.34, line, "rgba(0, 0, 0, 0)"))
     if not settled:
         rim = {"color": INK, "width": 3}
-        shapes.append(_box(shown.region, x, y, gaps, 0.42, rim, "rgba(0, 0, 0, 0)"))
-    for place, part in enumerate(shown.parts if inner else ()):
-        line = {"color": colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
-        shapes.append(_box(part, x, y, gaps, 0.3, line, translucent(colour(part), 0.18)))
-    what = "groups" if isinstance(step.detail, ClusterView) else "regions"
-    title = f"The {what} that are released" if settled else escaped(step.heading, 90)
-    if len(shown.axes) > 2:
-        title += f"; two of {len(shown.axes)} columns"
+        shapes.append(_draw_region(regions.region, x, y, gaps, 0.42, rim, "rgba(0, 0, 0, 0)"))
+    for place, part in enumerate(regions.parts if inner else ()):
+        line = {"color": get_colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
+        shapes.append(
+            _draw_region(part, x, y, gaps, 0.3, line, translucent(get_colour(part), 0.18))
+        )
+    kind = "groups" if isinstance(step.detail, ClusterView) else "regions"
+    title = f"The released {kind}" if settled else escaped(step.heading, 90)
+    if len(regions.axes) > 2:
+        title += f"; two of {len(regions.axes)} columns"
     size = room.letters
     margin = {"l": 24, "r": 24, "t": 12 if room.height else 52, "b": 64}
     upwards: dict[str, Any] = {"visible": False, "range": [-1, 1]}
     height = round(room.height or 420)
     if y is not None:
-        labels = (label[:_LONGEST] for _, label in shown.axes[y].marks)
+        labels = (label[:_LONGEST] for _, label in regions.axes[y].marks)
         margin["l"] = round(3 * size + max(width_of(label, size) for label in labels))
-        upwards = _axis(shown, y, height - margin["t"] - margin["b"], size, up=True)
-    inside = range(step.recoding.classes.n_classes) if settled else shown.region.classes
+        upwards = _build_region_axis(regions, y, height - margin["t"] - margin["b"], size, up=True)
+    inside = range(step.recoding.classes.n_classes) if settled else regions.region.classes
     figure = drawn(
-        [_dots(step, shown, inside, x, y)],
+        [_draw_records(step, regions, inside, x, y)],
         "" if room.height else title,
         height,
-        _axis(shown, x, room.width - margin["l"] - margin["r"], size, up=False),
+        _build_region_axis(regions, x, room.width - margin["l"] - margin["r"], size, up=False),
         upwards,
         shapes=shapes,
         hovermode="closest",
@@ -178,14 +183,14 @@ def regions_chart(
     return in_room(figure, room)
 
 
-def _gap(shown: Regions, j: int) -> float:
-    places = [at for at, _ in shown.axes[j].marks]
+def _compute_gap(regions: Regions, j: int) -> float:
+    places = [at for at, _ in regions.axes[j].marks]
     gaps = [high - low for low, high in pairwise(places)]
     span = places[-1] - places[0]
     return max(min(gaps), span / 30) if gaps else 1.0
 
 
-def _box(
+def _draw_region(
     region: Rectangle,
     x: int,
     y: int | None,
@@ -202,25 +207,25 @@ def _box(
     }  # fmt: skip
 
 
-def _dots(
-    step: Step, shown: Regions, inside: Collection[int], x: int, y: int | None
+def _draw_records(
+    step: Step, regions: Regions, inside: Collection[int], x: int, y: int | None
 ) -> dict[str, Any]:
     counts = step.recoding.classes.counts.tolist()
     names = [
         "<br>".join(
             f"{escaped(axis.attribute, 24)}: "
-            f"{escaped(next(label for at, label in axis.marks if at == axis.at[each]))}"
-            for axis in shown.axes
+            f"{escaped(next(label for at, label in axis.marks if at == axis.at[place]))}"
+            for axis in regions.axes
         )
-        for each in range(len(counts))
+        for place in range(len(counts))
     ]
     return {
         "type": "scatter", "mode": "markers+text", "name": "records",
-        "x": list(shown.axes[x].at),
-        "y": [0.0] * len(counts) if y is None else list(shown.axes[y].at),
+        "x": list(regions.axes[x].at),
+        "y": [0.0] * len(counts) if y is None else list(regions.axes[y].at),
         "marker": {
             "size": [11 + 5 * math.sqrt(count - 1) for count in counts],
-            "color": [INK if each in inside else "#8A939C" for each in range(len(counts))],
+            "color": [INK if place in inside else "#8A939C" for place in range(len(counts))],
         },
         "text": [str(count) if count > 1 else "" for count in counts],
         "textposition": "top center", "textfont": LABEL, "cliponaxis": False,
@@ -232,8 +237,10 @@ def _dots(
     }  # fmt: skip
 
 
-def _axis(shown: Regions, j: int, pixels: float, letters: int, up: bool) -> dict[str, Any]:
-    axis, gap = shown.axes[j], _gap(shown, j)
+def _build_region_axis(
+    regions: Regions, j: int, pixels: float, letters: int, up: bool
+) -> dict[str, Any]:
+    axis, gap = regions.axes[j], _compute_gap(regions, j)
     low, high = axis.marks[0][0] - 0.7 * gap, axis.marks[-1][0] + 0.7 * gap
     marks: list[tuple[float, str]] = []
     free = -math.inf
@@ -255,36 +262,35 @@ _LONGEST = 14  # longer labels of an axis are cut
 
 
 def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
-    """The minimum k, the alteration and, with a sensitive column, l and t after each step."""
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers
     rows: list[tuple[str, str, list[float | None]]] = [
-        ("minimum k ↑", str(now.min_k), [each.numbers.min_k for each in steps]),
-        ("alteration, % ↓", percent(now.alteration), [each.numbers.alteration for each in steps]),
+        ("minimum k ↑", str(now.min_k), [past.numbers.min_k for past in steps]),
+        ("alteration, % ↓", percent(now.alteration), [past.numbers.alteration for past in steps]),
     ]
     if lesson.sensitive is not None:
         rows += [
-            ("entropy l ↑", written(now.l), [each.numbers.l for each in steps]),
-            ("t, 0 to 1 ↓", written(now.t), [each.numbers.t for each in steps]),
+            ("entropy l ↑", written(now.l), [past.numbers.l for past in steps]),
+            ("t, 0 to 1 ↓", written(now.t), [past.numbers.t for past in steps]),
         ]
     title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
     data: list[dict[str, Any]] = []
     axes: dict[str, dict[str, Any]] = {}
-    for row, (name, said, values) in enumerate(rows):
+    for row, (name, text, values) in enumerate(rows):
         number = str(row + 1) if row else ""
-        shared = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
+        common = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
         data.append(
             {
-                **shared, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
+                **common, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
                 "line": {"shape": "hv", "width": 3, "color": ONE},
                 "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
             }
         )  # fmt: skip
         data.append(
             {
-                **shared, "mode": "markers+text", "x": [last], "y": [values[last]],
-                "marker": {"size": 11, "color": ONE}, "text": [f" {said}"],
+                **common, "mode": "markers+text", "x": [last], "y": [values[last]],
+                "marker": {"size": 11, "color": ONE}, "text": [f" {text}"],
                 "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
                 "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": HALO},
             }

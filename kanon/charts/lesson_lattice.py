@@ -33,44 +33,45 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    """The lattice as far as a search has come: looked at, known unseen, or not known yet."""
-    looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, NodeView)]
-    if not looks:
-        raise ValueError("no node was looked at yet")
+    views = [past.detail for past in lesson.steps[: step + 1] if isinstance(past.detail, NodeView)]
+    if not views:
+        raise ValueError("no node has been counted yet")
     trees = lesson.task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
-    known = known_by(looks)
+    state_by_node = known_by(views)
     per_height = nodes_per_height(trees)
     size = sum(per_height)
     # Of a lattice with more nodes than can be told apart, those that were looked at.
-    every = product(*(range(top + 1) for top in tops))
-    nodes = list(every) if size <= DRAWN else sorted(known)
+    all_nodes = product(*(range(top + 1) for top in tops))
+    nodes = list(all_nodes) if size <= DRAWN else sorted(state_by_node)
     at: dict[Any, tuple[float, float]] = {
         node: (rank - (per_height[sum(node)] - 1) / 2, float(sum(node)))
         for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
     }
-    last = looks[-1]
-    by_height = any(getattr(each.detail, "heights", None) for each in lesson.steps)
-    scale, height, margin, legend = _frame(room, max(per_height), len(per_height), by_height)
-    steps, names = _labels(scale, room.letters, at, known, last)
+    last = views[-1]
+    by_height = any(getattr(past.detail, "heights", None) for past in lesson.steps)
+    scale, height, margin, legend = _plan_lattice_layout(
+        room, max(per_height), len(per_height), by_height
+    )
+    steps, names = _place_labels(scale, room.letters, at, state_by_node, last)
     data = [
         lines_between(edges_between(nodes), at, EDGE, 1, "solid"),
-        _walk(last.walk, at, steps, room.letters),
-        *_known_nodes(lesson, nodes, at, known, names, room.letters),
+        _draw_lesson_walk(last.walk, at, steps, room.letters),
+        *_draw_known_nodes(lesson, nodes, at, state_by_node, names, room.letters),
     ]
-    symbol = ("star", STAR, 22) if last.released else ("square-open", INK, _MARKED)
+    symbol = ("star", STAR, 22) if last.released else ("square-open", INK, _MARK_SIZE)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",
-            "name": _RELEASED if last.released else _NOW,
+            "name": _RELEASED_NODE if last.released else _CURRENT_NODE,
             "x": [at[last.node][0]], "y": [at[last.node][1]],
             "marker": {"symbol": symbol[0], "color": symbol[1], "size": symbol[2],
                        "line": {"color": INK, "width": 2}},
         }
     )  # fmt: skip
-    seen = sum(looked_at for _, looked_at in known.values())
-    title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
-    interval = {} if last.heights is None else _interval(last.heights, sum(last.node))
+    n_counted = sum(looked_at for _, looked_at in state_by_node.values())
+    title = f"{thin(n_counted)} of {thin(size)} nodes counted, {thin(len(state_by_node))} known"
+    interval = {} if last.heights is None else _draw_interval(last.heights, sum(last.node))
     legend |= {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
                "itemsizing": "constant"}  # fmt: skip
     figure = drawn(
@@ -84,116 +85,126 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     return in_room(figure, room)
 
 
-def _frame(
+def _plan_lattice_layout(
     room: Room, widest: int, rows: int, by_height: bool
 ) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
     """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""
-    longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
-    left, top = 4.2 * room.letters, 38
+    longest = max(width_of(meaning, room.letters) for meaning in _LEGEND) + 48
+    left_margin, top = 4.2 * room.letters, 38
     right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
     legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
     if room.height:
         height, below = round(room.height), 10
-        legend["x"] = 1 + right / (room.width - left - right - longest)
+        legend["x"] = 1 + right / (room.width - left_margin - right - longest)
         right += longest
     else:
-        in_a_row = max(int((room.width - left) // longest), 1)
+        in_a_row = max(int((room.width - left_margin) // longest), 1)
         below = 20 + 22 * math.ceil(len(_LEGEND) / in_a_row)
         height = 400 + below
         legend = {"orientation": "h", "x": 0, "y": -8 / (height - top - below),
                   "yanchor": "top", "entrywidth": longest - 40,
                   "entrywidthmode": "pixels"}  # fmt: skip
     half = widest / 2 + 0.3
-    box = Box(left, top, room.width - right, height - below)
-    margin = {"l": left, "r": right, "t": top, "b": below}
+    box = Box(left_margin, top, room.width - right, height - below)
+    margin = {"l": left_margin, "r": right, "t": top, "b": below}
     return Scale((-half, half), (-0.5, rows - 0.5), box), height, margin, legend
 
 
-def _labels(
+def _place_labels(
     scale: Scale,
     letters: int,
     at: Mapping[Any, tuple[float, float]],
-    known: Mapping[Node, tuple[bool, bool]],
+    state_by_node: Mapping[Node, tuple[bool, bool]],
     last: NodeView,
 ) -> tuple[list[Found], dict[Node, Found]]:
     """Where the numbers of the walk and the names of nodes stand, the node of the step first."""
     where = {node: scale.pixels(*point) for node, point in at.items()}
-    clear = {node: _LOOKS[known.get(node)].size for node in at}
+    clear = {node: _NODE_LOOKS[state_by_node.get(node)].size for node in at}
     dots = [
         Box(x - half, y - half, x + half, y + half)
         for node, (x, y) in where.items()
-        for half in [(_MARKED if node == last.node else clear[node]) / 2 - 1]
+        for half in [(_MARK_SIZE if node == last.node else clear[node]) / 2 - 1]
     ]
 
-    def label(node: Node) -> Label:
+    def create_node_label(node: Node) -> Label:
         anchors = [Anchor(*where[node], side, clear[node]) for side in _SIDES]
         return Label([", ".join(map(str, node))], anchors)
 
-    def number(place: int) -> Label:
+    def create_step_label(place: int) -> Label:
         node = last.walk[place]
         return Label([str(place)], [Anchor(*where[node], side, 16) for side in _SIDES[::-1]])
 
     rest = sorted(
         (node for node in at if node != last.node),
-        key=lambda node: (node not in last.walk, not known.get(node, (False, False))[1], node),
+        key=lambda node: (
+            node not in last.walk,
+            not state_by_node.get(node, (False, False))[1],
+            node,
+        ),
     )
     order = [last.node, *rest]
     n = len(last.walk)
-    found = placed(
-        [label(last.node), *map(number, reversed(range(n))), *map(label, rest)],
+    label_places = placed(
+        [
+            create_node_label(last.node),
+            *map(create_step_label, reversed(range(n))),
+            *map(create_node_label, rest),
+        ],
         letters,
         Box(scale.box.left, scale.box.top - 8, scale.box.right, scale.box.bottom + 8),
         dots,
     )
-    return found[n:0:-1], dict(zip(order, [found[0], *found[n + 1 :]], strict=True))
+    return label_places[n:0:-1], dict(
+        zip(order, [label_places[0], *label_places[n + 1 :]], strict=True)
+    )
 
 
-class _Look(NamedTuple):
-    said: str
+class _NodeLook(NamedTuple):
+    meaning: str
     symbol: str
     colour: str
     size: int
 
 
-_LOOKS: Mapping[tuple[bool, bool] | None, _Look] = {
-    None: _Look("not known yet", "circle-open", QUIET, 11),
-    (False, True): _Look("does not satisfy", "x", OTHER, 14),
-    (False, False): _Look("so does not either", "x-thin-open", OTHER, 9),
-    (True, True): _Look("satisfies", "circle", ONE, 16),
-    (True, False): _Look("so does this", "circle-dot", ONE, 9),
+_NODE_LOOKS: Mapping[tuple[bool, bool] | None, _NodeLook] = {
+    None: _NodeLook("not known yet", "circle-open", QUIET, 11),
+    (False, True): _NodeLook("does not satisfy", "x", OTHER, 14),
+    (False, False): _NodeLook("implied: does not satisfy", "x-thin-open", OTHER, 9),
+    (True, True): _NodeLook("satisfies", "circle", ONE, 16),
+    (True, False): _NodeLook("implied: satisfies", "circle-dot", ONE, 9),
 }
-"""By whether it satisfies and was looked at: told by symbol and size and not by colour alone."""
+"""By whether it satisfies and was counted: symbol and size differ too, not colour alone."""
 
 _ENDS = "low, middle 10"
-_NOW, _RELEASED = "looked at now", "released"
-_LEGEND = [*(look.said for look in _LOOKS.values()), "walk", _NOW]
-_MARKED = 20  # how large the mark of the step's node is
+_CURRENT_NODE, _RELEASED_NODE = "current node", "released"
+_LEGEND = [*(look.meaning for look in _NODE_LOOKS.values()), "walk", _CURRENT_NODE]
+_MARK_SIZE = 20  # how large the mark of the step's node is
 
 _SIDES = ("middle right", "middle left", "top right", "bottom right", "bottom left", "top left")
 
 
-def _known_nodes(
+def _draw_known_nodes(
     lesson: Lesson,
     nodes: Sequence[Node],
     at: Mapping[Any, tuple[float, float]],
-    known: Mapping[Node, tuple[bool, bool]],
+    state_by_node: Mapping[Node, tuple[bool, bool]],
     names: Mapping[Node, Found],
     letters: int,
 ) -> list[dict[str, Any]]:
     """The nodes by what is known of them; all kinds stand in the legend, so that it stays."""
     columns = lesson.task.classes.attributes
     data: list[dict[str, Any]] = []
-    for state, look in _LOOKS.items():
-        some = [node for node in nodes if known.get(node) == state]
+    for state, look in _NODE_LOOKS.items():
+        in_state = [node for node in nodes if state_by_node.get(node) == state]
         data.append(
             {
-                "type": "scatter", "mode": "markers+text", "name": look.said,
-                "x": [at[node][0] for node in some] or [None],
-                "y": [at[node][1] for node in some] or [None],
+                "type": "scatter", "mode": "markers+text", "name": look.meaning,
+                "x": [at[node][0] for node in in_state] or [None],
+                "y": [at[node][1] for node in in_state] or [None],
                 "marker": {"symbol": look.symbol, "color": look.colour, "size": look.size,
                            "line": {"color": look.colour, "width": 2}},
-                "text": [names[node].text for node in some],
-                "textposition": [names[node].anchor.side for node in some],
+                "text": [names[node].text for node in in_state],
+                "textposition": [names[node].anchor.side for node in in_state],
                 "textfont": {"size": letters, "color": INK, "shadow": HALO},
                 "cliponaxis": False,
                 "hovertext": [
@@ -201,15 +212,15 @@ def _known_nodes(
                         f"{escaped(column, 24)} {level}"
                         for column, level in zip(columns, node, strict=True)
                     )
-                    for node in some
+                    for node in in_state
                 ],
-                "hovertemplate": f"%{{hovertext}}<br>{look.said}<extra></extra>",
+                "hovertemplate": f"%{{hovertext}}<br>{look.meaning}<extra></extra>",
             }
         )  # fmt: skip
     return data
 
 
-def _walk(
+def _draw_lesson_walk(
     walk: Sequence[Node],
     at: Mapping[Any, tuple[float, float]],
     steps: Sequence[Found],
@@ -227,13 +238,13 @@ def _walk(
     }  # fmt: skip
 
 
-def _interval(heights: tuple[int, int], looked_at: int) -> dict[str, Any]:
+def _draw_interval(heights: tuple[int, int], looked_at: int) -> dict[str, Any]:
     """The layout that draws an interval: a band over its heights, its ends and middle at the right.
 
-    >>> found = _interval((4, 7), 5)
+    >>> found = _draw_interval((4, 7), 5)
     >>> [each["text"] for each in found["annotations"]]
     ['high 7', 'middle 5', 'low 4']
-    >>> [each["text"] for each in _interval((4, 4), 4)["annotations"]]
+    >>> [each["text"] for each in _draw_interval((4, 4), 4)["annotations"]]
     ['low = high 4']
     """
     low, high = heights

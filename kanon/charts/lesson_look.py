@@ -47,8 +47,7 @@ def lines_between(
     width: float,
     dash: str,
 ) -> dict[str, Any]:
-    """Straight lines between pairs of nodes, by where those stand."""
-    x, y = ([each for a, b in pairs for each in (at[a][i], at[b][i], None)] for i in (0, 1))
+    x, y = ([end for a, b in pairs for end in (at[a][i], at[b][i], None)] for i in (0, 1))
     return {
         "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
         "showlegend": False, "line": {"color": colour, "width": width, "dash": dash},
@@ -56,23 +55,21 @@ def lines_between(
 
 
 def in_room(figure: go.Figure, room: Room) -> go.Figure:
-    """A picture with letters as large as its room asks for."""
-
-    def grown(part: Any) -> Any:
+    def enlarge(part: Any) -> Any:
         if isinstance(part, dict):
             return {
-                key: {**grown(each), "size": max(room.letters, each.get("size", 0))}
-                if key in ("font", "tickfont", "textfont") and isinstance(each, dict)
-                else grown(each)
-                for key, each in part.items()
+                key: {**enlarge(item), "size": max(room.letters, item.get("size", 0))}
+                if key in ("font", "tickfont", "textfont") and isinstance(item, dict)
+                else enlarge(item)
+                for key, item in part.items()
             }
-        return [grown(each) for each in part] if isinstance(part, list | tuple) else part
+        return [enlarge(item) for item in part] if isinstance(part, list | tuple) else part
 
     if room.height is None:
         return figure
-    found = grown(figure.to_plotly_json())
-    found["layout"] |= {"width": room.width, "height": room.height, "hovermode": False}
-    return go.Figure(found)
+    enlarged = enlarge(figure.to_plotly_json())
+    enlarged["layout"] |= {"width": room.width, "height": room.height, "hovermode": False}
+    return go.Figure(enlarged)
 
 
 _TITLE_LETTERS = 36  # so many of a title fit beside another picture in a window of 1024 pixels

@@ -39,33 +39,31 @@ _FEW = 6  # so few lines stand further apart
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """The two that a step joins: a small tree per quasi-identifier, and where they meet in it."""
     met = getattr(step.detail, "met", None)
     if met is None:
-        raise ValueError("nobody meets in this step")
-    one, other = met
+        raise ValueError("this step merges nothing")
+    first, second = met
     colours = [
-        class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
-        for held in (one, other)
+        class_colour(numbers[side.classes[0]] if numbers else side.classes[0] + 1)
+        for side in (first, second)
     ]
-    title = f"Where do “{escaped(one.label, 20)}” and “{escaped(other.label, 20)}” meet?"
-    shown = []
-    for tree, a, b in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True):
+    title = f"Where do “{escaped(first.label, 20)}” and “{escaped(second.label, 20)}” meet?"
+    views = []
+    for tree, a, b in zip(lesson.task.classes.hierarchies, first.nodes, second.nodes, strict=True):
         top = tree.lca(a, b)
-        ways = [
-            (_way(tree, a, top), colours[0], "solid"),
-            (_way(tree, b, top), colours[1], "8px,3px"),
+        cost_paths = [
+            (_list_path_edges(tree, a, top), colours[0], "solid"),
+            (_list_path_edges(tree, b, top), colours[1], "8px,3px"),
         ]
         marks = {top: _Mark("diamond", INK, 17)}
         if a != b:
             marks |= {a: _Mark("circle", colours[0], 15), b: _Mark("square", colours[1], 14)}
-        shown.append(_Shown(marks, ways, tree.n_leaves if _is_small(tree) else 2))
-    return _forest(lesson, title, shown, room)
+        views.append(_TreeView(marks, cost_paths, tree.n_leaves if _is_small(tree) else 2))
+    return _draw_forest(lesson, title, views, room)
 
 
 def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier: the values that the table has after a step, as dots."""
-    shown = []
+    views = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
         marks = {
@@ -73,13 +71,12 @@ def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
             for node, count in records.items()
         }
         values = len(np.unique(lesson.task.classes.nodes[:, j]))
-        shown.append(_Shown(marks, None, tree.n_leaves if _is_small(tree) else values))
-    return _forest(lesson, "Where do the values of the table stand?", shown, room)
+        views.append(_TreeView(marks, None, tree.n_leaves if _is_small(tree) else values))
+    return _draw_forest(lesson, "Where are the table's values in the trees?", views, room)
 
 
 def standing(step: Step) -> list[dict[int, int]]:
-    """Per quasi-identifier the nodes of its tree that the table has after a step, with records."""
-    found = []
+    records_by_node = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):
         counts: dict[int, int] = {}
@@ -88,8 +85,8 @@ def standing(step: Step) -> list[dict[int, int]]:
         ):
             if node <= tree.root and into >= 0:
                 counts[node] = counts.get(node, 0) + records
-        found.append(counts)
-    return found
+        records_by_node.append(counts)
+    return records_by_node
 
 
 @dataclass(frozen=True)
@@ -101,33 +98,30 @@ class _Mark:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _TreeView:
     marks: Mapping[int, _Mark]  # its marked nodes
     # edges that are told what they cost, with a colour and a dash
-    ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]] | None
+    cost_paths: Sequence[tuple[Sequence[tuple[int, int]], str, str]] | None
     # how many values stand below each other, at any step of the lesson: so nothing moves
     lines: int
     whole: bool = True  # whether a small tree is drawn as a whole
     left_out: int = 0  # how many marked nodes had no room
 
-    def edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
-        """The edges that are drawn: all of a small tree, else the ways to the root."""
+    def list_edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
         if self.whole and _is_small(tree):
-            return [(node, int(tree.parent[node])) for node in range(tree.root)]
-        return sorted({edge for node in self.marks for edge in _way(tree, node, tree.root)})
+            return [(n, int(tree.parent[n])) for n in range(tree.root)]
+        return sorted({edge for n in self.marks for edge in _list_path_edges(tree, n, tree.root)})
 
-    def within(self, lines: int) -> _Shown:
+    def trim_lines(self, lines: int) -> _TreeView:
         if self.lines <= lines:
             return self
-        ranked = sorted(self.marks, key=lambda node: -(self.marks[node].records or math.inf))
-        kept = {node: self.marks[node] for node in ranked[:lines]}
-        return _Shown(kept, self.ways, lines, False, len(self.marks) - len(kept))
+        by_records = sorted(self.marks, key=lambda node: -(self.marks[node].records or math.inf))
+        marks = {node: self.marks[node] for node in by_records[:lines]}
+        return _TreeView(marks, self.cost_paths, lines, False, len(self.marks) - len(marks))
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """How trees stand in a picture: so many in a row, and how high a line is, in pixels."""
-
     columns: int
     line: float
     rows: tuple[int, ...]
@@ -143,18 +137,18 @@ class _Grid:
 
     @property
     def height(self) -> float:
-        return self.room.height or self.above + 8 + self.used
+        return self.room.height or self.above + 8 + self.used_height
 
     @property
-    def used(self) -> float:
+    def used_height(self) -> float:
         return self.line * sum(self.rows) + self.head * len(self.rows)
 
     def box(self, place: int, lines: int) -> Box:
         row, column = divmod(place, self.columns)
-        wide = self.room.width - 2 * _SIDE + _APART
-        left = _SIDE + column * wide / self.columns
+        total_width = self.room.width - 2 * _SIDE + _APART
+        start = _SIDE + column * total_width / self.columns
         top = self.above + self.line * sum(self.rows[:row]) + self.head * (row + 1)
-        return Box(left, top, left + wide / self.columns - _APART, top + self.line * lines)
+        return Box(start, top, start + total_width / self.columns - _APART, top + self.line * lines)
 
 
 _SIDE, _APART = 8, 16  # the room beside all trees, and between two, in pixels
@@ -162,39 +156,41 @@ _SIDE, _APART = 8, 16  # the room beside all trees, and between two, in pixels
 _MOST_BESIDE = 4  # so many trees beside each other at most
 
 
-def _grid(lines: Sequence[int], flat: bool, room: Room) -> _Grid:
-    def rows(columns: int) -> tuple[int, ...]:
+def _choose_grid(lines: Sequence[int], is_flat: bool, room: Room) -> _Grid:
+    def count_rows(columns: int) -> tuple[int, ...]:
         starts = range(0, len(lines), columns)
         return tuple(max(lines[start : start + columns]) for start in starts)
 
     if room.height is None:
-        columns = 2 if len(lines) > 1 and flat else 1
-        return _Grid(columns, 26 + 16 * (sum(rows(columns)) <= _FEW), rows(columns), room)
+        columns = 2 if len(lines) > 1 and is_flat else 1
+        return _Grid(
+            columns, 26 + 16 * (sum(count_rows(columns)) <= _FEW), count_rows(columns), room
+        )
     least = 1.25 * room.letters
     for columns in range(1, min(len(lines), _MOST_BESIDE) + 1):
-        grid = _Grid(columns, least, rows(columns), room)
+        grid = _Grid(columns, least, count_rows(columns), room)
         free = room.height - grid.above - grid.head * len(grid.rows)
-        if grid.used + grid.above <= room.height:
+        if grid.used_height + grid.above <= room.height:
             return _Grid(columns, min(free / sum(grid.rows), 2.6 * room.letters), grid.rows, room)
     most = max(int(free / least / len(grid.rows)), 1)
     few = tuple(min(row, most) for row in grid.rows)
     return _Grid(columns, max(free, 1) / sum(few), few, room)
 
 
-def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> go.Figure:
+def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: Room) -> go.Figure:
     classes = lesson.task.classes
-    flat = all(tree.height <= _LOW for tree in classes.hierarchies)
-    grid = _grid([one.lines for one in shown], flat, room)
+    is_flat = all(tree.height <= _LOW for tree in classes.hierarchies)
+    grid = _choose_grid([view.lines for view in views], is_flat, room)
     data: list[dict[str, Any]] = []
     axes: dict[str, dict[str, Any]] = {}
     titles = []
     tall = grid.height - grid.above
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        one = shown[j].within(grid.rows[j // grid.columns])
-        box = grid.box(j, one.lines)
+        view = views[j].trim_lines(grid.rows[j // grid.columns])
+        box = grid.box(j, view.lines)
         number = str(j + 1) if j else ""
-        at = _places(tree, {tree.root, *chain(*one.edges(tree))})
-        scale = _scale(tree, at, box, one.lines, room.letters)
+        at = _place_tree_nodes(tree, {tree.root, *chain(*view.list_edges(tree))})
+        scale = _compute_tree_scale(tree, at, box, view.lines, room.letters)
         ends = [(x - _SIDE) / (room.width - 2 * _SIDE) for x in (box.left, box.right)]
         low, high = (max(1 - (y - grid.above) / tall, 0) for y in (box.bottom, box.top))
         axes[f"xaxis{number}"] = {
@@ -205,18 +201,18 @@ def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> 
             "domain": (low, high), "range": scale.y, "anchor": f"x{number}", "visible": False,
             "fixedrange": True,
         }  # fmt: skip
-        more = f", {one.left_out} more values" if one.left_out else ""
-        said = _as_wide(name, box.right - box.left - width_of(more, 16)) + more
+        more = f", {view.left_out} more values" if view.left_out else ""
+        heading = _trim_to_width(name, box.right - box.left - width_of(more, 16)) + more
         above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
-            {"text": escaped(said, 60), "xref": "paper", "yref": "paper", "showarrow": False,
+            {"text": escaped(heading, 60), "xref": "paper", "yref": "paper", "showarrow": False,
              "x": ends[0], "xanchor": "left", "yanchor": "middle",
              "y": 1 - (above.y - grid.above) / tall, "font": {"size": 16, "color": INK}}
         )  # fmt: skip
         where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         cell = Box(box.left, box.top - grid.head, box.right + _APART / 2, box.bottom)
-        drawing = _Drawing(tree, one, at, scale, cell, box_of(said, above, 16), room.letters)
-        data += [{**trace, **where} for trace in drawing.traces(partial(lesson.paid, j))]
+        drawing = _Drawing(tree, view, at, scale, cell, box_of(heading, above, 16), room.letters)
+        data += [{**trace, **where} for trace in drawing.draw_traces(partial(lesson.paid, j))]
     figure = drawn(
         data, "" if room.height else title, round(grid.height), axes.pop("xaxis"),
         axes.pop("yaxis"), **axes, annotations=titles, hovermode="closest",
@@ -225,32 +221,30 @@ def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> 
     return in_room(figure, room)
 
 
-def _scale(
+def _compute_tree_scale(
     tree: Hierarchy, at: Mapping[int, tuple[float, float]], box: Box, lines: int, letters: int
 ) -> Scale:
-    wide, depth = box.right - box.left, int(tree.level[tree.root])
+    width, depth = box.right - box.left, int(tree.level[tree.root])
     lowest = [node for node, (x, _) in at.items() if x == depth]
-    right = 14 + max(
+    right_room = 14 + max(
         (width_of(tree.labels[node][:_LONGEST], letters) for node in lowest), default=0
     )
-    left = max(width_of(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
-    left, right = min(left, 0.25 * wide), min(right, 0.4 * wide)
-    unit = depth / (wide - left - right)
-    return Scale((-left * unit, (wide - left) * unit), (0.5 - lines, 0.5), box)
+    left_room = max(width_of(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
+    left_room, right_room = min(left_room, 0.25 * width), min(right_room, 0.4 * width)
+    unit = depth / (width - left_room - right_room)
+    return Scale((-left_room * unit, (width - left_room) * unit), (0.5 - lines, 0.5), box)
 
 
-def _as_wide(text: str, width: float) -> str:
-    """A name as far as it has room, in letters of 16 pixels."""
-    flat = " ".join(text.split())
-    lengths = range(len(flat) - 1, 1, -1)
-    return next((each for each in shorter(flat, *lengths) if width_of(each, 16) <= width), "…")
+def _trim_to_width(text: str, width: float) -> str:
+    words = " ".join(text.split())
+    lengths = range(len(words) - 1, 1, -1)
+    return next((cut for cut in shorter(words, *lengths) if width_of(cut, 16) <= width), "…")
 
 
 _LONGEST = 16  # longer labels are cut
 
 
-def _way(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
-    """The edges from a node up to another."""
+def _list_path_edges(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
     path = tree.path(low)
     return list(pairwise(path[: path.index(high) + 1]))
 
@@ -264,33 +258,35 @@ class _Drawing:
     """A tree with its marks, its labels and the cost beside each edge of its ways."""
 
     tree: Hierarchy
-    shown: _Shown
+    view: _TreeView
     at: Mapping[int, tuple[float, float]]
     scale: Scale
     cell: Box
     name: Box
     letters: int
 
-    def traces(self, paid: Callable[[int, int], float]) -> list[dict[str, Any]]:
-        tree, at, marks = self.tree, self.at, self.shown.marks
-        edges = self.shown.edges(tree)
-        ways = self.shown.ways
-        if ways is None:
-            ways = [(edges, EDGE, "solid")]
-        told = sorted({pair for way, _, _ in ways for pair in way})
-        others = [pair for pair in edges if pair not in told]
+    def draw_traces(self, paid: Callable[[int, int], float]) -> list[dict[str, Any]]:
+        tree, at, marks = self.tree, self.at, self.view.marks
+        edges = self.view.list_edges(tree)
+        cost_paths = self.view.cost_paths
+        if cost_paths is None:
+            cost_paths = [(edges, EDGE, "solid")]
+        priced_edges = sorted({pair for path, _, _ in cost_paths for pair in path})
+        others = [pair for pair in edges if pair not in priced_edges]
         data = [lines_between(others, at, EDGE, 1.5, "solid")]
         data += [
-            lines_between(way, at, colour, 1.5 if colour == EDGE else 4, dash)
-            for way, colour, dash in ways
+            lines_between(path, at, colour, 1.5 if colour == EDGE else 4, dash)
+            for path, colour, dash in cost_paths
         ]
-        costs, labels = self._placed(told, [written(paid(*pair)) for pair in told])
-        shared = {"type": "scatter", "showlegend": False, "cliponaxis": False}
-        beside = [self.scale.point(cost.anchor.x, cost.anchor.y) for cost in costs]
+        costs, labels = self._place_texts(
+            priced_edges, [written(paid(*pair)) for pair in priced_edges]
+        )
+        common = {"type": "scatter", "showlegend": False, "cliponaxis": False}
+        cost_points = [self.scale.point(cost.anchor.x, cost.anchor.y) for cost in costs]
         data.append(
             {
-                **shared, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
-                "x": [x for x, _ in beside], "y": [y for _, y in beside],
+                **common, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
+                "x": [x for x, _ in cost_points], "y": [y for _, y in cost_points],
                 "text": [cost.text for cost in costs],
                 "textfont": {"size": self.letters, "color": INK, "weight": 700, "shadow": HALO},
             }
@@ -298,7 +294,7 @@ class _Drawing:
         looks = [marks.get(node, _PLAIN) for node in at]
         data.append(
             {
-                **shared, "mode": "markers+text", "name": "values",
+                **common, "mode": "markers+text", "name": "values",
                 "x": [x for x, _ in at.values()], "y": [y for _, y in at.values()],
                 "marker": {
                     "symbol": [look.symbol for look in looks],
@@ -319,26 +315,26 @@ class _Drawing:
         )  # fmt: skip
         return data
 
-    def _placed(
-        self, told: Sequence[tuple[int, int]], costs: Sequence[str]
+    def _place_texts(
+        self, priced_edges: Sequence[tuple[int, int]], costs: Sequence[str]
     ) -> tuple[list[Found], dict[int, Found]]:
         """Where costs and labels stand: of marked nodes first, then costs, then other nodes."""
         where = {node: self.scale.pixels(*point) for node, point in self.at.items()}
-        sizes = {node: self.shown.marks.get(node, _PLAIN).size for node in self.at}
+        sizes = {node: self.view.marks.get(node, _PLAIN).size for node in self.at}
         dots = [
             Box(x - half, y - half, x + half, y + half)
             for node, (x, y) in where.items()
             for half in [sizes[node] / 2]
         ]
-        nodes = sorted(self.at, key=lambda node: (node not in self.shown.marks, node))
-        n_marked = sum(node in self.shown.marks for node in nodes)
+        nodes = sorted(self.at, key=lambda node: (node not in self.view.marks, node))
+        n_marks = sum(node in self.view.marks for node in nodes)
 
-        def label(node: int) -> Label:
+        def create_node_label(node: int) -> Label:
             sides = _SIDES if node >= self.tree.n_leaves else (_SIDES[1], *_SIDES)
             anchors = [Anchor(*where[node], side, sizes[node]) for side in sides]
             return Label(shorter(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
 
-        def cost(pair: tuple[int, int], text: str) -> Label:
+        def create_cost_label(pair: tuple[int, int], text: str) -> Label:
             (x, y), (u, v) = where[pair[0]], where[pair[1]]
             # Beside a leaf, where edges that meet above are apart; else half-way.
             first = 0.65 if pair[0] < self.tree.n_leaves else 0.5
@@ -350,31 +346,33 @@ class _Drawing:
                 ],
             )
 
-        labels = [label(node) for node in nodes]
-        every = [*labels[:n_marked], *map(cost, told, costs), *labels[n_marked:]]
-        found = placed(every, self.letters, self.cell, [self.name, *dots])
-        after = n_marked + len(told)
-        of_nodes = [*found[:n_marked], *found[after:]]
-        return found[n_marked:after], dict(zip(nodes, of_nodes, strict=True))
+        labels = [create_node_label(node) for node in nodes]
+        all_labels = [
+            *labels[:n_marks],
+            *map(create_cost_label, priced_edges, costs),
+            *labels[n_marks:],
+        ]
+        label_places = placed(all_labels, self.letters, self.cell, [self.name, *dots])
+        after = n_marks + len(priced_edges)
+        of_nodes = [*label_places[:n_marks], *label_places[after:]]
+        return label_places[n_marks:after], dict(zip(nodes, of_nodes, strict=True))
 
 
 _PLAIN = _Mark("circle-open", QUIET, 7)
 _SIDES = ("top center", "middle right", "bottom center", "middle left", "top right", "bottom right")
 
 
-def _places(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
-    """Where nodes stand, the root on the left: the lowest ones in lines of their own, others over
-    their middle, by level.
-    """
+def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
+    """Where nodes stand: the root left, leaves on their own lines, others in their middle."""
     below: dict[int, list[int]] = {node: [] for node in sorted(nodes)}
     for node in sorted(nodes - {tree.root}):
         below[int(tree.parent[node])].append(node)
     down: dict[int, float] = {}
-    for node in sorted(nodes, key=lambda each: (int(tree.first[each]), each)):
+    for node in sorted(nodes, key=lambda child: (int(tree.first[child]), child)):
         if not below[node]:
             down[node] = -float(len(down))
     for node in sorted(nodes):  # parents have larger numbers
         if below[node]:
-            down[node] = sum(down[each] for each in below[node]) / len(below[node])
+            down[node] = sum(down[child] for child in below[node]) / len(below[node])
     top = int(tree.level[tree.root])
     return {node: (float(top - tree.level[node]), down[node]) for node in below}

@@ -51,58 +51,64 @@ class Look:
 
     @property
     def symbol(self) -> str:
-        """The marker's name in Plotly."""
         return self.marker if self.filled else f"{self.marker}-open"
 
 
 def looks_of(comparison: Comparison) -> Mapping[str, Look]:
-    """The look of each line, by its name."""
-    ours = [line for line in comparison.lines if not line.kept]
-    names = [line.configuration.algorithm for line in ours]
+    new_lines = [line for line in comparison.lines if not line.kept]
+    names = [line.configuration.algorithm for line in new_lines]
     by_algorithm = 1 < len(set(names)) == len(names)
     by_strategy = (
-        len({line.configuration.metric for line in ours if guided(line.configuration)}) <= 1
-        and len({line.configuration.strategy for line in ours}) > 1
+        len({line.configuration.metric for line in new_lines if guided(line.configuration)}) <= 1
+        and len({line.configuration.strategy for line in new_lines}) > 1
     )
     looks: dict[str, Look] = {}
-    for line in ours:
-        look = _by_algorithm(line) if by_algorithm else _plain_look(line, by_strategy)
-        looks[line.name] = _apart(look, looks.values())
-    beside = [line for line in comparison.lines if line.kept]
-    for line, colour in zip(beside, cycle(KEPT_COLOURS), strict=False):
-        look = replace(_plain_look(line, False), colour=colour, width=3)
-        looks[line.name] = _apart(look, looks.values())
+    for line in new_lines:
+        look = (
+            _create_algorithm_look(line)
+            if by_algorithm
+            else _create_strategy_look(line, by_strategy)
+        )
+        looks[line.name] = _choose_distinct_look(look, looks.values())
+    saved_lines = [line for line in comparison.lines if line.kept]
+    for line, colour in zip(saved_lines, cycle(KEPT_COLOURS), strict=False):
+        look = replace(_create_strategy_look(line, False), colour=colour, width=3)
+        looks[line.name] = _choose_distinct_look(look, looks.values())
     return {line.name: looks[line.name] for line in comparison.lines}
 
 
-def _apart(look: Look, others: Iterable[Look]) -> Look:
+def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:
     """The look, or with another colour where others of its dash and marker are too like it."""
     alike = [
         other.colour for other in others if (other.dash, other.symbol) == (look.dash, look.symbol)
     ]
 
-    def gap(colour: str) -> float:
+    def find_gap(colour: str) -> float:
         return min((colour_distance(colour, other) for other in alike), default=math.inf)
 
     colours = (look.colour, *_SPARE)
-    far = next((colour for colour in colours if gap(colour) >= _NEAR), max(colours, key=gap))
-    return replace(look, colour=far)
+    colour = next(
+        (colour for colour in colours if find_gap(colour) >= _NEAR), max(colours, key=find_gap)
+    )
+    return replace(look, colour=colour)
 
 
-def colour_distance(one: str, other: str) -> float:
-    """How unlike two colours look, in OKLab: below 0.02 nobody tells them apart.
+def colour_distance(first: str, second: str) -> float:
+    """How unlike two colours look, in OKLab: below 0.02 they cannot be told apart.
 
     >>> colour_distance("#000000", "#FFFFFF") > 0.99, colour_distance("#5B5B5B", "#555555") < 0.03
     (True, True)
     """
-    given = [[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in (one, other)]
+    rgb_shares = [
+        [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in (first, second)
+    ]
     linear = [[x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb]
-              for rgb in given]  # fmt: skip
-    seen = np.cbrt(np.array(linear) @ _CONES.T) @ _LAB.T
-    return float(np.linalg.norm(seen[0] - seen[1]))
+              for rgb in rgb_shares]  # fmt: skip
+    lab = np.cbrt(np.array(linear) @ _CONES.T) @ _LAB.T
+    return float(np.linalg.norm(lab[0] - lab[1]))
 
 
-def _by_algorithm(line: Line) -> Look:
+def _create_algorithm_look(line: Line) -> Look:
     name = line.configuration.algorithm
     family = algorithm_named(name).CARD.family
     number = zlib.crc32(name.encode())  # an algorithm that has no colour of its own yet
@@ -114,7 +120,7 @@ def _by_algorithm(line: Line) -> Look:
     )
 
 
-def _plain_look(line: Line, by_strategy: bool) -> Look:
+def _create_strategy_look(line: Line, by_strategy: bool) -> Look:
     strategy, metric = line.configuration.strategy, line.configuration.metric
     number = zlib.crc32(strategy.encode())  # a strategy that has no look of its own yet
     dashes, markers = list(STRATEGY_DASHES.values()), list(STRATEGY_MARKERS.values())

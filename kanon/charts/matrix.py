@@ -23,13 +23,7 @@ from kanon.charts.style import (
     lay_out,
 )
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.cost_matrices import (
-    CostMatrix,
-    as_share,
-    cell_text,
-    cost_text,
-    decimals_of,
-)
+from kanon.hierarchy.cost_matrices import CostMatrix, as_share, cell_text, cost_text, decimals_of
 from kanon.hierarchy.cost_matrices import difference as minus
 
 _SHARE = "in % of what losing a value completely costs"
@@ -54,49 +48,51 @@ def cost_hovers(
     """What each cell says under the pointer: how its cost adds up to the common ancestor."""
     ancestors = tree.common_ancestors(matrix.nodes).tolist()
 
-    def said(say: Callable[[int, int], str]) -> list[list[str]]:
+    def fill_texts(format_cell: Callable[[int, int], str]) -> list[list[str]]:
         texts = []
         for row, columns in enumerate(ancestors):
             # All columns with the same ancestor say the same: they are few.
-            own = {high: say(row, columns.index(high)) for high in set(columns)}
-            texts.append([own[high] for high in columns])
+            text_by_ancestor = {
+                high: format_cell(row, columns.index(high)) for high in set(columns)
+            }
+            texts.append([text_by_ancestor[high] for high in columns])
         return texts
 
-    def path(row: int, column: int) -> str:
+    def format_path(row: int, column: int) -> str:
         text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
         lines = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
         return ":<br>".join(lines.rsplit(": ", 1))  # short lines, which no side of the chart cuts
 
-    def cost(row: int, column: int) -> str:
+    def format_cost(row: int, column: int) -> str:
         label = escaped(tree.labels[ancestors[row][column]], _HOVERED)
         return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
 
-    texts = said(path)
+    texts = fill_texts(format_path)
     if sum(len(json.dumps(row)) for row in texts) <= _TEXTS / pictures:  # → is six bytes in JSON
         return texts
-    return said(cost)
+    return fill_texts(format_cost)
 
 
 def difference_hovers(
-    tree: Hierarchy, one: CostMatrix, other: CostMatrix, share: bool = False
+    tree: Hierarchy, first: CostMatrix, second: CostMatrix, share: bool = False
 ) -> Texts:
-    """What each cell of a difference says: the common ancestor, and both costs."""
     labels = [escaped(label, _HOVERED) for label in tree.labels]
-    ancestors = tree.common_ancestors(one.nodes).tolist()
+    ancestors = tree.common_ancestors(first.nodes).tolist()
     if share:
-        one, other = as_share(one), as_share(other)
-    apart = minus(one, other)
-    say, unit = partial(apart.written, percent=share), " %" if share else ""
+        first, second = as_share(first), as_share(second)
+    difference = minus(first, second)
+    format_value, unit = partial(difference.written, percent=share), " %" if share else ""
     return [
         [
-            f"up to {labels[high]}:<br>{say(a)}{unit} − {say(b)}{unit} = {say(d)}{unit}"
+            f"up to {labels[high]}:<br>"
+            f"{format_value(a)}{unit} − {format_value(b)}{unit} = {format_value(d)}{unit}"
             for high, a, b, d in zip(*row, strict=True)
         ]
         for row in zip(
             ancestors,
-            one.values.tolist(),
-            other.values.tolist(),
-            apart.values.tolist(),
+            first.values.tolist(),
+            second.values.tolist(),
+            difference.values.tolist(),
             strict=True,
         )
     ]
@@ -107,65 +103,68 @@ def matrix_chart(
     titles: Sequence[str],
     hovers: Sequence[Texts],
     difference: bool = False,
-    marked: tuple[int, int] | None = None,
+    marked_cell: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
-    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):
         raise ValueError("Two matrices have to be of the same nodes.")
     if share:
         matrices = [as_share(matrix) for matrix in matrices]
-    drawn = [minus(*matrices)] if difference else matrices
-    values = [matrix.values * (100 if share else 1) for matrix in drawn]
-    notes = _notes(drawn[0])
-    if difference and not drawn[0].values.any():
+    pictures = [minus(*matrices)] if difference else matrices
+    values = [matrix.values * (100 if share else 1) for matrix in pictures]
+    notes = _describe_matrix_limits(pictures[0])
+    if difference and not pictures[0].values.any():
         notes = f"Both cost the same everywhere. {notes}"
-    written: list[Texts] = [
+    cell_texts: list[Texts] = [
         [[matrix.written(cost, share) for cost in row] for row in matrix.values.tolist()]
         if len(matrix.nodes) <= _READ
         else []
-        for matrix in drawn
+        for matrix in pictures
     ]
-    layout = _Layout(matrices[0].labels, written, _PAGE if len(drawn) > 1 else _ONE, notes, titles)
+    layout = _Layout(
+        matrices[0].labels, cell_texts, _PAGE if len(pictures) > 1 else _ONE, notes, titles
+    )
     figure = make_subplots(
         rows=1, cols=len(values), horizontal_spacing=_APART / (layout.width - layout.left - _RIGHT)
     )
     lay_out(figure, "", layout.height)
     figure.update_layout(width=layout.width)
-    for column, (cells, texts, costs) in enumerate(zip(values, hovers, written, strict=True), 1):
-        places = max(0, drawn[column - 1].decimals - 2)
-        said = (
+    for column, (cells, texts, costs) in enumerate(zip(values, hovers, cell_texts, strict=True), 1):
+        places = max(0, pictures[column - 1].decimals - 2)
+        share_text = (
             f"<br>%{{z:.{places}f}} % of losing it completely" if share and not difference else ""
         )
-        figure.add_trace(_heatmap(cells, texts, costs, said, layout), row=1, col=column)
-    _axes(figure, layout)
+        figure.add_trace(_draw_matrix(cells, texts, costs, share_text, layout), row=1, col=column)
+    _set_matrix_axes(figure, layout)
     names = layout.titles
     heads = [f"{names[0]} minus {names[1]}"] if difference else names
     heads = [f"{head}, as a share" for head in heads] if share else heads
-    _line(figure, f"<b>{heads[0]}</b>", layout.head, layout, size=17)
+    _write_above_cells(figure, f"<b>{heads[0]}</b>", layout.head, layout, size=17)
     if len(heads) > 1:
-        _line(figure, f"<b>{heads[1]}</b>", layout.head, layout, size=17, xref="x2 domain")
-    _line(figure, "<br>".join(layout.noted), layout.notes, layout)
+        _write_above_cells(
+            figure, f"<b>{heads[1]}</b>", layout.head, layout, size=17, xref="x2 domain"
+        )
+    _write_above_cells(figure, "<br>".join(layout.note_lines), layout.notes, layout)
     if difference:
         unit = f"← {names[1]} costs more   ·   {names[0]} costs more →"
         unit += "   in percentage points" if share else ""
         most = float(np.abs(values).max()) or 1.0
-        _scale(figure, DIFFERENCES, -most, most, layout)
+        _draw_colour_scale(figure, DIFFERENCES, -most, most, layout)
     else:
         unit = _SHARE if share else "cost, in the metric's own unit"
         most = 100.0 if share else float(np.max(values)) or 1.0
-        _scale(figure, SCALE, 0.0, most, layout)
-    _line(figure, unit, layout.unit, layout)
-    if marked is not None:
-        _outline(figure, *marked)
+        _draw_colour_scale(figure, SCALE, 0.0, most, layout)
+    _write_above_cells(figure, unit, layout.unit, layout)
+    if marked_cell is not None:
+        _highlight_cell(figure, *marked_cell)
     # What tells this picture from others, so that only the same one stays zoomed in.
     nodes = zlib.crc32(repr((matrices[0].labels, len(values))).encode())
     return figure.update_layout(uirevision=f"{nodes:x}")
 
 
-def _notes(matrix: CostMatrix) -> str:
+def _describe_matrix_limits(matrix: CostMatrix) -> str:
     notes = []
     if matrix.grouped:
         notes.append("Rows and columns are groups: each cell is a mean over pairs of their values.")
@@ -198,11 +197,11 @@ class _Layout:
         self.square = cell >= _ROW
         digits = max((len(cost) for matrix in costs for row in matrix for cost in row), default=0)
         self.cost_font = min(self.font, int((cell - 4) / (max(digits, 1) * _CHARACTER)))
-        self.written = digits > 0 and self.cost_font >= _SMALL
+        self.numbered = digits > 0 and self.cost_font >= _SMALL
         self.turned = self.beside > cell
-        used = len(costs) * n * cell + _APART * (len(costs) - 1)
-        self.width = int(self.left + max(used, _LEAST) + _RIGHT)
-        self.noted = wrap(notes, int(self.width / 7.2))
+        cells_width = len(costs) * n * cell + _APART * (len(costs) - 1)
+        self.width = int(self.left + max(cells_width, _LEAST) + _RIGHT)
+        self.note_lines = wrap(notes, int(self.width / 7.2))
         # Of two titles each has its half; one that is longer than its line gets another.
         room = int(self.width / 9.6) - len(" minus , as a share")
         self.titles = (
@@ -213,35 +212,35 @@ class _Layout:
         # From below: column labels, "to", the scale and its ticks, its unit, notes, the head.
         self.scale = (self.beside if self.turned else self.font + 10) + 22 + 44
         self.unit = self.scale + 22
-        self.notes = self.unit + 20 * len(self.noted)
+        self.notes = self.unit + 20 * len(self.note_lines)
         self.head = self.notes + 28 + 22 * max(head.count("<br>") for head in self.titles)
         self.top = self.head + 8
         self.height = int(self.top + n * max(cell, _ROW) + 12)
 
 
-def _heatmap(
-    cells: np.ndarray, texts: Texts, costs: Texts, said: str, layout: _Layout
+def _draw_matrix(
+    cells: np.ndarray, texts: Texts, costs: Texts, share_text: str, layout: _Layout
 ) -> go.Heatmap:
-    """One matrix. Its places are called by number: two labels may look alike once shortened."""
+    """One matrix, its places by number: two labels may look alike once shortened."""
     places = [str(place) for place in range(len(cells))]
-    written: dict[str, Any] = {}
-    if layout.written:
+    text_style: dict[str, Any] = {}
+    if layout.numbered:
         font = {"size": layout.cost_font}
-        written = {"text": costs, "texttemplate": "%{text}", "textfont": font}
+        text_style = {"text": costs, "texttemplate": "%{text}", "textfont": font}
     return go.Heatmap(
-        z=cells.astype(np.float32),  # half the size, and nobody sees the eighth digit
+        z=cells.astype(np.float32),  # half the size; eight digits are not visible
         x=places,
         y=places,
         customdata=texts,
         coloraxis="coloraxis",
-        hovertemplate=f"from <b>%{{y}}</b><br>to <b>%{{x}}</b><br>%{{customdata}}{said}"
+        hovertemplate=f"from <b>%{{y}}</b><br>to <b>%{{x}}</b><br>%{{customdata}}{share_text}"
         "<extra></extra>",
         hoverlabel={"font": HEADING, "align": "left", "bgcolor": "white"},
-        **written,
+        **text_style,
     )
 
 
-def _axes(figure: go.Figure, layout: _Layout) -> None:
+def _set_matrix_axes(figure: go.Figure, layout: _Layout) -> None:
     title = {"standoff": 2, "font": HEADING}
     common = {
         "type": "category",
@@ -269,7 +268,7 @@ def _axes(figure: go.Figure, layout: _Layout) -> None:
     figure.update_layout(margin=margin, hovermode="closest", plot_bgcolor="rgba(0,0,0,0)")
 
 
-def _line(
+def _write_above_cells(
     figure: go.Figure, text: str, above: int, layout: _Layout, size: int = 14, xref: str = "paper"
 ) -> None:
     if text:
@@ -280,7 +279,9 @@ def _line(
         )  # fmt: skip
 
 
-def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _Layout) -> None:
+def _draw_colour_scale(
+    figure: go.Figure, colours: str, least: float, most: float, layout: _Layout
+) -> None:
     """One scale for all pictures, above the cells: below, a long matrix would hide it."""
     ticks = np.linspace(least, most, 5)
     decimals = decimals_of(ticks)
@@ -296,7 +297,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
     )
 
 
-def _outline(figure: go.Figure, row: int, column: int) -> None:
+def _highlight_cell(figure: go.Figure, row: int, column: int) -> None:
     """Mark a cell in every picture, visible on light and dark cells alike."""
     for colour, width in (("white", 6), (INK, 3)):
         figure.add_shape(

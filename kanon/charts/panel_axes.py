@@ -35,11 +35,9 @@ class PanelContext:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The axes of the panel, as a trace names them."""
         return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
-        """One of the axes in the layout: of kind ``x`` or ``y``."""
         return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
@@ -62,12 +60,10 @@ def k_ticks(largest: int) -> list[int]:
 
 
 def k_range(comparison: Comparison) -> list[float]:
-    """The ends of all axes for k, as powers of ten."""
     return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
 
 
 def k_axis_of(scene: PanelContext) -> None:
-    """Give a panel the axis for k that all of them share."""
     ticks = k_ticks(scene.comparison.n_records)
     scene.axis("x").update(
         type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
@@ -77,7 +73,6 @@ def k_axis_of(scene: PanelContext) -> None:
 
 
 def axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
-    """The title of an axis of a panel."""
     return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
 
 
@@ -99,13 +94,13 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
     if scale == "percent":  # some can exceed 100 %
         most = round(most, 6)
         ends = PERCENT_RANGE if most <= 100 else [0.0, 1.05 * most]
-        more: dict[str, Any] = {"dtick": 25 if most <= 100 else None}
+        tick_style: dict[str, Any] = {"dtick": 25 if most <= 100 else None}
     elif card.unit == "0 to 1":  # beside percentages, as high as they
         ends = [end / 100 for end in PERCENT_RANGE]
-        more = {"dtick": 0.25}
+        tick_style = {"dtick": 0.25}
     elif scale != "log":
         ends = [0.0, 1.08 * most or 1.0]
-        more = {"nticks": 5}
+        tick_style = {"nticks": 5}
     else:
         ends = k_range(scene.comparison)
         if card.name != "min_k":
@@ -114,14 +109,13 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
         beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
         ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
                  if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
-        said = [thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
+        tick_texts = [thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
                 for tick in ticks]  # fmt: skip
-        more = {"type": "log", "tickvals": ticks, "ticktext": said}
-    scene.axis("y").update(range=ends, ticksuffix=" ", fixedrange=True, **more)
+        tick_style = {"type": "log", "tickvals": ticks, "ticktext": tick_texts}
+    scene.axis("y").update(range=ends, ticksuffix=" ", fixedrange=True, **tick_style)
     return ends
 
 
 def log_range(low: float, high: float) -> list[float]:
-    """The ends of a logarithmic axis that leaves room on both sides."""
     low, high = max(low, 1.0), max(high, 2.0)
     return [math.log10(low / 1.15), math.log10(high * 1.15)]

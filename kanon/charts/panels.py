@@ -64,7 +64,7 @@ class Kind(Protocol):
         """The measures whose numbers stand at the cursor."""
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Draw it, and return what the cursor has to know; ``range`` is that of its y axis."""
+        """Draw it, and return the data of the cursor; ``range`` is that of its y axis."""
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """The numbers behind it."""
@@ -78,79 +78,73 @@ class CurvePanel:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: PanelContext) -> str:
-        """The measure is not one of this comparison, or no line has a number of it."""
         measure, comparison = scene.panel.measure, scene.comparison
-        known = measures_of(comparison)
+        cards = measures_of(comparison)
         if measure not in comparison.further:
-            return _unmeasured(measure, known)
+            return _explain_missing_measure(measure, cards)
         if comparison.unmeasured(measure):
-            return f"{short_title(known[measure])} is measured when you press Compare."
+            return f"{short_title(cards[measure])}: press Compare to measure it."
         if comparison.lines and not comparison.knows(measure):
-            return f"{short_title(known[measure])} is not defined for these releases."
+            return f"{short_title(cards[measure])} is not defined for these releases."
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """The measure."""
-        return self._card(scene).title
+        return self._get_card(scene).title
 
     def axis(self, scene: PanelContext) -> str:
-        """Its unit and direction."""
-        return unit_said(self._card(scene))
+        return unit_said(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The measure."""
         return [scene.panel.measure]
 
-    def _card(self, scene: PanelContext) -> Card:
+    def _get_card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Lines, the bands that ties leave open behind them, and markers here and there."""
-        comparison, card = scene.comparison, self._card(scene)
+        comparison, card = scene.comparison, self._get_card(scene)
         ks = comparison.ks
-        found = comparison.at(card.name, ks)
+        values_by_line = comparison.at(card.name, ks)
         k_axis_of(scene)
-        ends = y_axis_of(scene, card, found)
+        ends = y_axis_of(scene, card, values_by_line)
         traces: list[dict[str, Any]] = []
         if card.name == "min_k":
-            traces.append(_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
+            traces.append(_create_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
         # A staircase where every k is known: the release is the same up to the k it reaches.
         shape = "vh" if comparison.every_k else "linear"
         number = hover_number(card)
-        for place, (line, runs) in enumerate(zip(comparison.lines, found, strict=True)):
+        for place, (line, runs) in enumerate(zip(comparison.lines, values_by_line, strict=True)):
             look = scene.looks[line.name]
             if comparison.every_k and np.isnan(runs[0]).any():
-                traces.append(_dots(scene, line.title, look, ks, runs, card))
+                traces.append(_draw_dots(scene, line.title, look, ks, runs, card))
                 continue
             if comparison.has_bands:
                 traces += [
-                    _trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
+                    _create_trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
                            line={"shape": shape, "width": 0},
                            fillcolor=translucent(look.colour, 0.18))
                     for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty"))
                 ]  # fmt: skip
             mode = "lines" if comparison.every_k else "lines+markers"
-            drawn = _trace(
+            curve = _create_trace(
                 scene, x=ks, y=runs[0], mode=mode, name=escaped(line.title), meta="line",
                 marker=marker_of(look, 7), hovertemplate=number,
                 customdata=round_for_hover(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
             )  # fmt: skip
-            traces.append(drawn)
+            traces.append(curve)
             if comparison.every_k and scene.marked():
-                at = _here_and_there(len(ks), place, len(comparison.lines))
+                at = _choose_marker_places(len(ks), place, len(comparison.lines))
                 traces.append(
-                    _trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
+                    _create_trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
                            marker=marker_of(look, 8), hoverinfo="skip")
                 )  # fmt: skip
         scene.figure.add_traces(traces)
         return {"kind": "curves", "log": scale_of(card) == "log", "range": ends,
-                "values": _rounded(found[:, 0])}  # fmt: skip
+                "values": _round_places(values_by_line[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, tie seed and k."""
         return measure_table(scene.comparison, scene.panel.measure)
 
 
@@ -162,7 +156,6 @@ class MatrixPanel:
     needs: ClassVar[tuple[str, ...]] = ("column", "metric")
 
     def lacks(self, scene: PanelContext) -> str:
-        """There is no such column or metric."""
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
         if not scene.panel.column:
@@ -170,36 +163,33 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
-        """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def axis(self, scene: PanelContext) -> str:
-        """How to read it."""
-        which = "group → group" if self._matrix(scene).grouped else "row → column"
+        which = "group → group" if self._get_matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """None: it is the same at every k."""
         return []
 
-    def _matrix(self, scene: PanelContext) -> CostMatrix:
+    def _get_matrix(self, scene: PanelContext) -> CostMatrix:
         matrix = scene.costs(scene.panel.column, scene.panel.metric)
         assert matrix is not None
         return as_share(matrix)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """A heat map with room for the labels beside and below it; the pointer says them whole."""
-        matrix = self._matrix(scene)
-        size, scale = scene.size, self._scale(scene)
+        """A heat map with room for the labels beside and below it; hovers show them in full."""
+        matrix = self._get_matrix(scene)
+        size, scale = scene.size, self._format_cost_bar(scene)
         font, room = size.matrix_labels(matrix.labels)
         for kind, pixels in (("x", size.width), ("y", size.height)):
             low, high = scene.axis(kind).domain
             scene.axis(kind).domain = [low + (high - low) * room / pixels, high]
         places = [str(place) for place in range(len(matrix.labels))]
         labels = [escaped(label, 60) for label in matrix.labels]
-        drawn = _trace(
+        heatmap = _create_trace(
             scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
             colorscale=SCALE, zmin=0, zmax=100, colorbar=scale,
             customdata=[[[a, b] for b in labels] for a in labels],
@@ -207,7 +197,7 @@ class MatrixPanel:
             hovertemplate="from <b>%{customdata[0]}</b> to <b>%{customdata[1]}</b>: "
             "%{text:.1f} %<extra></extra>",
         )  # fmt: skip
-        scene.figure.add_traces([drawn])
+        scene.figure.add_traces([heatmap])
         common = {
             "type": "category", "ticks": "", "showgrid": False, "showline": False,
             "fixedrange": True, "tickmode": "linear", "dtick": 1,
@@ -220,85 +210,80 @@ class MatrixPanel:
         scene.axis("x").update(**common, tickangle=-90)
         return {"kind": "still", "range": [0, 1]}
 
-    def _scale(self, scene: PanelContext) -> dict[str, Any]:
-        left, right = scene.axis("x").domain
+    def _format_cost_bar(self, scene: PanelContext) -> dict[str, Any]:
+        start, end = scene.axis("x").domain
         ticks = [0, 25, 50, 75, 100]
         return {
-            "orientation": "h", "x": left, "xanchor": "left", "xpad": 0, "ypad": 4,
-            "y": scene.axis("y").domain[0], "yanchor": "top", "len": right - left,
+            "orientation": "h", "x": start, "xanchor": "left", "xpad": 0, "ypad": 4,
+            "y": scene.axis("y").domain[0], "yanchor": "top", "len": end - start,
             "thickness": 8, "outlinewidth": 0, "tickvals": ticks,
             "tickfont": {"size": scene.size.small},
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """The matrix, in shares of the cost of losing a value."""
-        return matrix_table(self._matrix(scene)).reset_index()
+        return matrix_table(self._get_matrix(scene)).reset_index()
 
 
 class ScatterPanel:
-    """Privacy against alteration at the k of the cursor, and the front that nobody beats."""
+    """Privacy against alteration at the k of the cursor, and the front that nothing beats."""
 
     name: ClassVar[str] = "scatter"
     title: ClassVar[str] = "Privacy against alteration"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def lacks(self, scene: PanelContext) -> str:
-        """The measure is not one of privacy."""
-        return _unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
+        return _explain_missing_measure(scene.panel.measure, privacy_measures(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
-        """Both measures."""
-        return f"{short_title(self._card(scene))} against alteration"
+        return f"{short_title(self._get_card(scene))} against alteration"
 
     def axis(self, scene: PanelContext) -> str:
-        """The unit and direction of privacy; alteration says its own below."""
-        return unit_said(self._card(scene))
+        return unit_said(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """Both."""
         return [COST.name, scene.panel.measure]
 
-    def _card(self, scene: PanelContext) -> Card:
+    def _get_card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Each one's way over all k, faint; where they are at k is drawn by the cursor."""
-        comparison, card = scene.comparison, self._card(scene)
+        """Each line's path over all k, faint; the cursor draws where they are at k."""
+        comparison, card = scene.comparison, self._get_card(scene)
         costs = comparison.at(COST.name, comparison.ks)
-        reached = comparison.at(card.name, comparison.ks)
-        ends = y_axis_of(scene, card, reached)
+        privacy_values = comparison.at(card.name, comparison.ks)
+        ends = y_axis_of(scene, card, privacy_values)
         scene.axis("x").update(
             range=PERCENT_RANGE, dtick=25, fixedrange=True, ticksuffix=" ",
             title=axis_title(scene, escaped(titled(COST))),
         )  # fmt: skip
-        ways = []
-        for line, x, y in zip(comparison.lines, costs[:, 0], reached[:, 0], strict=True):
+        traces = []
+        for line, x, y in zip(comparison.lines, costs[:, 0], privacy_values[:, 0], strict=True):
             look = scene.looks[line.name]
-            ways.append(
-                _trace(scene, x=x, y=y, mode="lines", hoverinfo="skip",
+            traces.append(
+                _create_trace(scene, x=x, y=y, mode="lines", hoverinfo="skip",
                        line={"color": translucent(look.colour, 0.3), "width": 1.5,
                              "dash": look.dash})
             )  # fmt: skip
-        scene.figure.add_traces(ways)
-        on = fronts(comparison, card.name)
+        scene.figure.add_traces(traces)
+        fronts_by_k = fronts(comparison, card.name)
         titles = [line.title for line in comparison.lines]
-        said = [nobody_beats(titles, one, card) for one in on.tolist()]
-        said = [f"{one[:1].upper()}{one[1:]}." for one in said]
+        sentences = [nobody_beats(titles, line_flags, card) for line_flags in fronts_by_k.tolist()]
+        sentences = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
         bands = {}
         if comparison.has_bands:
             bands = {
-                name: [_rounded(values.min(axis=1)), _rounded(values.max(axis=1))]
-                for name, values in (("wide", costs), ("high", reached))
+                name: [_round_places(values.min(axis=1)), _round_places(values.max(axis=1))]
+                for name, values in (("wide", costs), ("high", privacy_values))
             }
         return {
             "kind": "points", "log": scale_of(card) == "log", "range": ends,
             "across": PERCENT_RANGE,
-            "xs": _rounded(costs[:, 0]), "values": _rounded(reached[:, 0]),
-            "front": [np.flatnonzero(one).tolist() for one in on], "said": said, **bands,
+            "xs": _round_places(costs[:, 0]), "values": _round_places(privacy_values[:, 0]),
+            "front": [np.flatnonzero(line_flags).tolist() for line_flags in fronts_by_k],
+            "said": sentences, **bands,
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """Both coordinates at every k, and who is on the front."""
         return scatter_table(scene.comparison, scene.panel.measure)
 
 
@@ -310,23 +295,19 @@ class ClassesPanel:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def lacks(self, scene: PanelContext) -> str:
-        """Nothing."""
         return ""
 
     def head(self, scene: PanelContext) -> str:
-        """What is on the axes."""
         if not self._has_sizes(scene):
-            return CurvePanel().head(_about(scene, CLASSES.name))
+            return CurvePanel().head(_create_curve_context(scene, CLASSES.name))
         return CLASS_SIZES
 
     def axis(self, scene: PanelContext) -> str:
-        """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The number of classes."""
         return [CLASSES.name]
 
     def _has_sizes(self, scene: PanelContext) -> bool:
@@ -334,10 +315,9 @@ class ClassesPanel:
         return all(run.class_sizes is not None for run in runs)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
-            return CurvePanel().draw(_about(scene, CLASSES.name))
-        edges, shares = self._shares(scene)
+            return CurvePanel().draw(_create_curve_context(scene, CLASSES.name))
+        edges, shares = self._compute_size_shares(scene)
         ends = log_range(1, edges[-1])
         ticks = k_ticks(edges[-1])
         scene.axis("x").update(
@@ -347,27 +327,30 @@ class ClassesPanel:
         )  # fmt: skip
         scene.axis("y").update(range=PERCENT_RANGE, dtick=25, ticksuffix=" ", fixedrange=True)
         # Axes alone would not be drawn.
-        scene.figure.add_traces([_trace(scene, x=[1], y=[0], mode="lines", hoverinfo="skip")])
+        scene.figure.add_traces(
+            [_create_trace(scene, x=[1], y=[0], mode="lines", hoverinfo="skip")]
+        )
         return {
             "kind": "profile", "log": False, "range": PERCENT_RANGE, "across": ends,
-            "grid": [math.log10(edge) for edge in edges], "profiles": _rounded(shares),
+            "grid": [math.log10(edge) for edge in edges], "profiles": _round_places(shares),
         }  # fmt: skip
 
-    def _shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
+    def _compute_size_shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
         comparison = scene.comparison
-        own = [next(iter(line.runs.values())) for line in comparison.lines]
-        found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)
+        runs = [next(iter(line.runs.values())) for line in comparison.lines]
+        class_counts = np.array(
+            [run.class_sizes_at(comparison.ks) for run in runs], dtype=np.float64
+        )
         n_records = comparison.n_records
-        if comparison.of == "persons":  # who may have several records, all of which are in classes
-            n_records = int(found.sum(axis=2).max())
+        if comparison.of == "persons":  # a person may have several records, all in classes
+            n_records = int(class_counts.sum(axis=2).max())
         edges = class_sizes.up_to(n_records).tolist()
-        return edges, 100 * found.cumsum(axis=2) / n_records
+        return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, k and class size."""
         if not self._has_sizes(scene):
-            return CurvePanel().table(_about(scene, CLASSES.name))
-        edges, shares = self._shares(scene)
+            return CurvePanel().table(_create_curve_context(scene, CLASSES.name))
+        edges, shares = self._compute_size_shares(scene)
         comparison = scene.comparison
         index = pd.MultiIndex.from_product(
             [[line.name for line in comparison.lines], comparison.ks, edges],
@@ -382,63 +365,61 @@ KINDS: Mapping[str, Kind] = {
 """What a panel can show, by name."""
 
 
-def _about(scene: PanelContext, measure: str) -> PanelContext:
+def _create_curve_context(scene: PanelContext, measure: str) -> PanelContext:
     return replace(scene, panel=Panel("curve", measure, lines=scene.panel.lines))
 
 
-def _dots(
+def _draw_dots(
     scene: PanelContext, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, card: Card
 ) -> dict[str, Any]:
     """A measure that is known at some k alone: dots, with nothing drawn between them."""
-    known = np.flatnonzero(~np.isnan(runs[0])).tolist()
-    own = runs[0][known]
+    known_places = np.flatnonzero(~np.isnan(runs[0])).tolist()
+    known_values = runs[0][known_places]
     spread = None
     if len(runs) > 1:
-        low, high = runs[:, known].min(axis=0), runs[:, known].max(axis=0)
+        low, high = runs[:, known_places].min(axis=0), runs[:, known_places].max(axis=0)
         spread = {
-            "type": "data", "symmetric": False, "array": high - own, "arrayminus": own - low,
-            "color": look.colour, "thickness": 1.5, "width": 3,
+            "type": "data", "symmetric": False, "array": high - known_values,
+            "arrayminus": known_values - low, "color": look.colour, "thickness": 1.5, "width": 3,
         }  # fmt: skip
-    return _trace(
-        scene, x=[ks[i] for i in known], y=own, mode="markers", name=escaped(title), meta="line",
-        marker=marker_of(look, 8), hovertemplate=hover_number(card), error_y=spread,
-        customdata=round_for_hover(own, card),
+    return _create_trace(
+        scene, x=[ks[i] for i in known_places], y=known_values, mode="markers",
+        name=escaped(title), meta="line", marker=marker_of(look, 8), error_y=spread,
+        hovertemplate=hover_number(card), customdata=round_for_hover(known_values, card),
     )  # fmt: skip
 
 
-def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
-    if measure in known:
+def _explain_missing_measure(measure: str, cards: Mapping[str, Card]) -> str:
+    if measure in cards:
         return ""
     if measure in ("l_percent", "t_percent"):
-        return (
-            f"There is no {measure[0]} here: it needs a sensitive column when the comparison is "
-            "made."
-        )
-    return f"This comparison has no measure {measure or 'yet'}."
+        return f"This comparison has no {measure[0]}: it was made without a sensitive column."
+    if not measure:
+        return "Choose a measure for this panel."
+    return f"This comparison has no measure {measure}."
 
 
-def _trace(scene: PanelContext, **given: Any) -> dict[str, Any]:
-    found = {"type": "scatter", **scene.axes, **given}
-    return {key: value for key, value in found.items() if value is not None}
+def _create_trace(scene: PanelContext, **properties: Any) -> dict[str, Any]:
+    trace = {"type": "scatter", **scene.axes, **properties}
+    return {key: value for key, value in trace.items() if value is not None}
 
 
-def _rounded(values: np.ndarray) -> list[Any]:
+def _round_places(values: np.ndarray) -> list[Any]:
     """Places on a drawing: two decimals are finer than a pixel. None where there is no number."""
     places = values.round(2).astype(object)
     places[np.isnan(values)] = None
     return places.tolist()
 
 
-def _here_and_there(size: int, place: int, lines: int) -> list[int]:
+def _choose_marker_places(size: int, place: int, lines: int) -> list[int]:
     """Five places along a line; those of another line are elsewhere.
 
-    >>> _here_and_there(100, 0, 2), _here_and_there(100, 1, 2)
+    >>> _choose_marker_places(100, 0, 2), _choose_marker_places(100, 1, 2)
     ([0, 20, 40, 60, 80], [10, 30, 50, 70, 90])
     """
     return sorted({int((step + place / lines) * size / 5) for step in range(5)})
 
 
 def lines_named(comparison: Comparison, names: Iterable[str]) -> Comparison:
-    """The lines of those names; all if none is named."""
-    wanted = set(names)
-    return comparison.only(wanted, bands=True) if wanted else comparison
+    name_set = set(names)
+    return comparison.only(name_set, bands=True) if name_set else comparison

@@ -38,18 +38,17 @@ def level_chart(
     curves: Curves | Points,
     levels: np.ndarray,
     k: int,
-    here: float,
+    level: float,
     title: str,
     axis: str,
     highest: float,
-    best: float | None = None,
+    limit_level: float | None = None,
     of: Counted = "records",
 ) -> go.Figure:
-    """The level of the worst class at every k, with a cursor at the chosen one."""
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
     text = [
-        "no class" if np.isnan(level) else rounded(level, up=best is None)
+        "no class" if np.isnan(level) else rounded(level, up=limit_level is None)
         for level in levels.tolist()
     ]
     line = {
@@ -60,15 +59,17 @@ def level_chart(
         "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
     }
     shapes, notes = [upright_line(k)], []
-    if best is not None:
-        limit = {"color": GREY, "width": 1.5, "dash": "dash"}
-        across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": best, "y1": best}
-        shapes.append({"type": "line", **across, "line": limit})
-        place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": best, "yanchor": "bottom"}
-        said = f"whole table: {rounded(best, up=False)}"
-        notes.append({**place, "text": said, "showarrow": False, "font": {"color": INK}})
+    if limit_level is not None:
+        dashes = {"color": GREY, "width": 1.5, "dash": "dash"}
+        limit_ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": limit_level, "y1": limit_level}
+        shapes.append({"type": "line", **limit_ends, "line": dashes})
+        notes.append({
+            "x": 1, "xref": "x domain", "xanchor": "right", "y": limit_level, "yanchor": "bottom",
+            "text": f"whole table: {rounded(limit_level, up=False)}", "showarrow": False,
+            "font": {"color": INK},
+        })  # fmt: skip
     return drawn(
-        [line, point_at(k, here, _SENSITIVE)],
+        [line, point_at(k, level, _SENSITIVE)],
         title,
         260,
         k_layout(largest, _TICKS if largest > FEW else K_TICKS, of),
@@ -87,10 +88,7 @@ class Series(NamedTuple):
 
 
 def distribution_table(
-    values: Sequence[str],
-    numeric: bool,
-    series: Mapping[str, np.ndarray],
-    most: int = 20,
+    values: Sequence[str], numeric: bool, series: Mapping[str, np.ndarray], most: int = 20
 ) -> pd.DataFrame:
     """Distributions side by side, the rarest values put together.
 
@@ -100,35 +98,34 @@ def distribution_table(
     """
     counts = np.stack(list(series.values()))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    kept = np.sort(np.argsort(-shares.max(axis=0), kind="stable")[:most])
+    frequent = np.sort(np.argsort(-shares.max(axis=0), kind="stable")[:most])
     if not numeric:
-        kept = kept[np.argsort(-counts[0, kept], kind="stable")]
-    others = np.setdiff1d(np.arange(len(values)), kept)
+        frequent = frequent[np.argsort(-counts[0, frequent], kind="stable")]
+    others = np.setdiff1d(np.arange(len(values)), frequent)
     others = others[counts[:, others].any(axis=0)]
-    labels = [values[place] for place in kept]
+    labels = [values[place] for place in frequent]
     if len(others):
         labels.append(counted(len(others), "other value"))
     table = pd.DataFrame({"value": pd.array(labels, dtype="str")})
     for name, row, share in zip(series, counts, shares, strict=True):
         rest = [row[others].sum()] if len(others) else []
-        table[name] = [*row[kept], *rest]
+        table[name] = [*row[frequent], *rest]
         rest = [share[others].sum()] if len(others) else []
-        table[f"{name}, %"] = 100 * np.array([*share[kept], *rest])
+        table[f"{name}, %"] = 100 * np.array([*share[frequent], *rest])
     return table
 
 
 def distribution_chart(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
-    """Bars per value, and a mark where the table as a whole stands."""
     # Positions, not names: two long values may be shortened to the same label.
     places = np.arange(len(table))
     marks = table[f"{baseline.name}, %"].to_numpy()
     width = 0.72 / max(len(series), 1)
     data: list[dict[str, Any]] = []
-    for number, one in enumerate(series):
-        shares = table[f"{one.name}, %"].to_numpy()
-        said = [percent(share) if share else "" for share in shares.tolist()]
+    for number, group in enumerate(series):
+        shares = table[f"{group.name}, %"].to_numpy()
+        texts = [percent(share) if share else "" for share in shares.tolist()]
         offset = -0.36 + number * width
         bars = {
             "type": "bar",
@@ -137,24 +134,24 @@ def distribution_chart(
             "orientation": "h",
             "width": width,
             "offset": offset,
-            "name": escaped(one.label or one.name, 60),
-            "marker": {"color": one.colour},
-            "customdata": list(zip(map(thin, table[one.name].tolist()), said, strict=True)),
+            "name": escaped(group.label or group.name, 60),
+            "marker": {"color": group.colour},
+            "customdata": list(zip(map(thin, table[group.name].tolist()), texts, strict=True)),
             "hovertemplate": "%{customdata[0]} records, %{customdata[1]}<extra></extra>",
         }
-        beside = {  # the bar and the mark, whichever ends later
+        bar_labels = {  # the bar and the mark, whichever ends later
             "type": "scatter",
             "x": np.maximum(shares, np.where(np.abs(marks - shares) < 12, marks, 0)),
             "y": places + offset + width / 2,
             "mode": "text",
-            "text": [f"  {share}" for share in said],
+            "text": [f"  {share}" for share in texts],
             "textposition": "middle right",
             "textfont": LABEL,
             "hoverinfo": "skip",
             "showlegend": False,
             "cliponaxis": False,
         }
-        data += [bars, beside]
+        data += [bars, bar_labels]
     room = 14 + 14 * len(series)
     stroke = {
         "symbol": "line-ns",
@@ -169,10 +166,10 @@ def distribution_chart(
         "name": escaped(baseline.label or baseline.name, 60),
         "marker": stroke,
         "customdata": [percent(mark) for mark in marks.tolist()],
-        "hovertemplate": "%{customdata} in the table<extra></extra>",
+        "hovertemplate": "%{customdata} in the whole table<extra></extra>",
         "cliponaxis": False,
     })  # fmt: skip
-    largest = max(float(table[f"{one.name}, %"].max()) for one in (*series, baseline))
+    largest = max(float(table[f"{group.name}, %"].max()) for group in (*series, baseline))
     end = max(10.0, 1.2 * largest)  # room for the number beside the longest bar
     step = next(step for step in (2, 5, 10, 20) if step * 6 >= end or step == 20)
     ticks = list(range(0, int(min(end, 100)) + 1, step))

@@ -16,14 +16,13 @@ _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 
 
 def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
-    """The numbers behind the picture: a row per count. Which values it was of is left out."""
-    asked = study.queries
+    queries = study.queries
     return pd.DataFrame(
         {
             "about": [
-                " × ".join(names[j] for j in row if j >= 0) for row in asked.attributes.tolist()
+                " × ".join(names[j] for j in row if j >= 0) for row in queries.attributes.tolist()
             ],
-            "kind": np.where(asked.of_ranges, "range", "cell"),
+            "kind": np.where(queries.of_ranges, "range", "cell"),
             "true": study.true,
             "estimated": study.estimated,
             "error_percent": study.errors,
@@ -32,31 +31,30 @@ def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def query_chart(study: QueryStudy, title: str) -> go.Figure:
-    """The share of the counts that are off by at most so much, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
-    for name, colour, dash, chosen in (
+    for name, colour, dash, mask in (
         ("counts over ranges", BLUE, "solid", study.queries.of_ranges),
         ("single cells", GREEN, "7px,3px", ~study.queries.of_ranges),
     ):
-        errors = np.sort(study.errors[chosen])
+        errors = np.sort(study.errors[mask])
         within = 100 * np.arange(1, len(errors) + 1) / len(errors)
         beyond = int((errors > end).sum())
-        shown = errors <= end
+        inside = errors <= end
         more = f", {thin(beyond)} of {thin(len(errors))} off by more" if beyond else ""
         data.append(
             {
                 "type": "scatter", "mode": "lines", "name": name + more,
-                "x": [0, *errors[shown], end],
-                "y": [0, *within[shown], 100 * shown.mean()],
+                "x": [0, *errors[inside], end],
+                "y": [0, *within[inside], 100 * inside.mean()],
                 "line": {"color": colour, "width": 2.5, "shape": "hv", "dash": dash},
-                "customdata": round_apart([0, *within[shown], 100 * shown.mean()], 1),
+                "customdata": round_apart([0, *within[inside], 100 * inside.mean()], 1),
                 "hovertemplate": f"%{{customdata:.1f}} % of {name} are off by at most %{{x:.1f}} %"
                 "<extra></extra>",
             }
         )  # fmt: skip
     shapes, notes = [], []
-    for share, said in ((0.5, "half"), (0.9, "nine of ten")):
+    for share, label in ((0.5, "half"), (0.9, "nine of ten")):
         error = study.quantile(share)
         if error <= end:
             shapes.append(upright_line(error, GREY))
@@ -64,7 +62,7 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
             notes.append({
                 "x": error, "y": 0.02 if share == 0.5 else 0.14, "yref": "y domain",
                 "xanchor": "right" if right else "left", "yanchor": "bottom", "showarrow": False,
-                "text": f" {said}: {percent(error)} ", "font": LABEL,
+                "text": f" {label}: {percent(error)} ", "font": LABEL,
             })  # fmt: skip
     return drawn(
         data, title, 300,

@@ -1,4 +1,4 @@
-"""Privacy against alteration: what each configuration buys, and the front that nobody beats."""
+"""Privacy against alteration: what each configuration buys, and the front that nothing beats."""
 
 from collections.abc import Sequence
 
@@ -30,20 +30,25 @@ _WIDE, _HEIGHT = 1000.0, 430  # pixels of the drawing on a page, about
 _DIGITS = 1  # as they are shown: what looks equal is equal
 
 
-def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarray:
-    """Which configurations nobody beats in both; those that look equal do not beat each other."""
+def unbeaten(costs: np.ndarray, privacy_values: np.ndarray, privacy: Card) -> np.ndarray:
+    """Which lines nothing beats in both; lines that look equal do not beat each other."""
     directions = (COST.direction or "lower", privacy.direction or "higher")
-    by = hundredfold(privacy.name)
-    return pareto_front(as_shown(np.column_stack([costs, by * reached]), _DIGITS), directions)
+    factor = hundredfold(privacy.name)
+    return pareto_front(
+        as_shown(np.column_stack([costs, factor * privacy_values]), _DIGITS), directions
+    )
 
 
 def fronts(comparison: Comparison, measure: str) -> np.ndarray:
-    """Which lines are on the front at each k that can be shown. Shape (len(ks), lines)."""
     card = privacy_measures(comparison)[measure]
     costs = comparison.at(COST.name, comparison.ks)[:, 0]
-    reached = comparison.at(measure, comparison.ks)[:, 0]
+    privacy_values = comparison.at(measure, comparison.ks)[:, 0]
     return np.array(
-        [unbeaten(*each, card) for each in zip(costs.T, reached.T, strict=True)], dtype=bool
+        [
+            unbeaten(*coordinates, card)
+            for coordinates in zip(costs.T, privacy_values.T, strict=True)
+        ],
+        dtype=bool,
     ).reshape(len(comparison.ks), len(comparison.lines))
 
 
@@ -51,22 +56,22 @@ def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> st
     """The finding in a sentence.
 
     >>> nobody_beats(["A", "B", "C"], [True, False, True], CRITERIA["min_k"])
-    'nobody beats A and C in both minimum k and mean alteration'
+    'nothing beats A and C in both minimum k and mean alteration'
     >>> nobody_beats(["A", "B"], [True, True], CRITERIA["min_k"])
     'none beats another in both minimum k and mean alteration'
     >>> nobody_beats(["A", "B"], [True, False], CRITERIA["min_k"])
-    'nobody beats A in both minimum k and mean alteration'
+    'nothing beats A in both minimum k and mean alteration'
     """
-    both = f"in both {_lowered(short_title(privacy))} and {_lowered(COST.title)}"
+    measures = f"in both {_strip_capital(short_title(privacy))} and {_strip_capital(COST.title)}"
     if len(titles) > 1 and all(on):
-        return f"none beats another {both}"
-    names = [title for title, one in zip(titles, on, strict=True) if one]
+        return f"none beats another {measures}"
+    names = [title for title, is_on_front in zip(titles, on, strict=True) if is_on_front]
     if len(names) > 4:
         names = [*names[:3], f"{len(names) - 3} more"]
-    return f"nobody beats {joined(names)} {both}"
+    return f"nothing beats {joined(names)} {measures}"
 
 
-def _lowered(title: str) -> str:
+def _strip_capital(title: str) -> str:
     """A title inside a sentence: 'Minimum k' as 'minimum k', but 't' and 'NCP' as they are."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
@@ -74,24 +79,28 @@ def _lowered(title: str) -> str:
 def privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
-    """A point per configuration at k, the front that nobody beats, and each one's way over k."""
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]
-    costs, reached = (comparison.at(what, [k])[..., 0] for what in (COST.name, privacy))
-    on = unbeaten(costs[:, 0], reached[:, 0], card)
+    costs, privacy_values = (
+        comparison.at(measure, [k])[..., 0] for measure in (COST.name, privacy)
+    )
+    on = unbeaten(costs[:, 0], privacy_values[:, 0], card)
     figure = go.Figure()
-    figure.add_traces(_front(costs[on, 0], reached[on, 0]))
-    by, linear = hundredfold(privacy), scale_of(card) != "log"
-    ends = _reach(costs, True), [end / by for end in _reach(by * reached, linear)]
-    sides = _sides(
-        _pixels(costs[:, 0], ends[0], True, _WIDE),
-        _pixels(reached[:, 0], ends[1], linear, _HEIGHT - 100.0),
+    figure.add_traces(_draw_front(costs[on, 0], privacy_values[on, 0]))
+    factor, linear = hundredfold(privacy), scale_of(card) != "log"
+    ends = (
+        _compute_axis_ends(costs, True),
+        [end / factor for end in _compute_axis_ends(factor * privacy_values, linear)],
+    )
+    sides = _choose_label_sides(
+        _convert_to_pixels(costs[:, 0], ends[0], True, _WIDE),
+        _convert_to_pixels(privacy_values[:, 0], ends[1], linear, _HEIGHT - 100.0),
         titles,
     )
     for place, line in enumerate(lines):
         look = looks[line.name]
-        x, y = costs[place], reached[place]
+        x, y = costs[place], privacy_values[place]
         wide = {"color": translucent(look.colour, 0.6), "thickness": 1.5, "width": 4}
         bars = {
             name: {"symmetric": False, "array": [v.max() - v[0]],
@@ -125,7 +134,6 @@ def privacy_against_alteration(
 
 
 def marker_of(look: Look, size: int) -> dict[str, object]:
-    """A marker in Plotly's words: filled ones have a white rim, open ones a white inside."""
     if look.filled:
         return {
             "symbol": look.marker, "size": size, "color": look.colour,
@@ -137,7 +145,7 @@ def marker_of(look: Look, size: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
+def _draw_front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
     """The front as stairs: between two of its points, nothing is reached that neither has."""
     order = np.lexsort((y, x))
     if len(order) < 2:
@@ -150,48 +158,50 @@ def _front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
     ]  # fmt: skip
 
 
-def _sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
+def _choose_label_sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
     """Where the label of each point stands so that it lies on nothing; nowhere if it cannot.
 
-    >>> _sides(np.array([10.0, 12.0]), np.array([10.0, 10.0]), ["A", "B"])
+    >>> _choose_label_sides(np.array([10.0, 12.0]), np.array([10.0, 10.0]), ["A", "B"])
     ['top left', 'top right']
-    >>> _sides(np.array([10.0] * 9), np.array([10.0] * 9), ["A"] * 9).count("")
+    >>> _choose_label_sides(np.array([10.0] * 9), np.array([10.0] * 9), ["A"] * 9).count("")
     5
     """
-    taken = [Box(a - 6, b - 6, a + 6, b + 6) for a, b in zip(x, y, strict=True)]
-    found = []
+    boxes = [Box(a - 6, b - 6, a + 6, b + 6) for a, b in zip(x, y, strict=True)]
+    chosen_sides = []
     for place, (a, b, title) in enumerate(zip(x, y, titles, strict=True)):
-        others = taken[:place] + taken[place + 1 :]
+        others = boxes[:place] + boxes[place + 1 :]
         wide = 8.0 * len(title)
-        for side, left, low in (
+        for side, start, low in (
             ("top right", a + 6, b + 3), ("bottom right", a + 6, b - 19),
             ("top left", a - 6 - wide, b + 3), ("bottom left", a - 6 - wide, b - 19),
             ("middle right", a + 9, b - 8), ("middle left", a - 9 - wide, b - 8),
         ):  # fmt: skip
-            own = Box(left, low, left + wide, low + 16)
-            inside = left >= -40 and own.right <= _WIDE + 20
-            if inside and not any(own.meets(one) for one in others):
-                taken.append(own)
-                found.append(side)
+            label_box = Box(start, low, start + wide, low + 16)
+            inside = start >= -40 and label_box.right <= _WIDE + 20
+            if inside and not any(label_box.meets(box) for box in others):
+                boxes.append(label_box)
+                chosen_sides.append(side)
                 break
         else:
-            found.append("")
-    return found
+            chosen_sides.append("")
+    return chosen_sides
 
 
-def _pixels(values: np.ndarray, ends: Sequence[float], percent: bool, length: float) -> np.ndarray:
+def _convert_to_pixels(
+    values: np.ndarray, ends: Sequence[float], percent: bool, length: float
+) -> np.ndarray:
     along = values if percent else np.log10(np.maximum(values, 0.1))
     return np.nan_to_num((along - ends[0]) / (ends[1] - ends[0]) * length)
 
 
-def _reach(values: np.ndarray, percent: bool) -> list[float]:
+def _compute_axis_ends(values: np.ndarray, percent: bool) -> list[float]:
     """The ends of an axis around the points, with room for labels; counts are logarithmic.
 
-    >>> _reach(np.array([40.0, 60.0]), percent=True)
+    >>> _compute_axis_ends(np.array([40.0, 60.0]), percent=True)
     [35.0, 65.0]
     """
-    known = values[np.isfinite(values) & (percent | (values > 0))]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 100.0)
+    finite = values[np.isfinite(values) & (percent | (values > 0))]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 100.0)
     if not percent:
         return [float(np.log10(max(low, 1) / 1.5)), float(np.log10(max(high, 1) * 1.8))]
     room = max(0.25 * (high - low), (20 - (high - low)) / 2)
@@ -199,15 +209,14 @@ def _reach(values: np.ndarray, percent: bool) -> list[float]:
 
 
 def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
-    """The numbers behind the picture at every k: both coordinates, and who is on the front."""
     parts = []
     on = fronts(comparison, privacy)
     ks = comparison.ks
-    found = {what: comparison.at(what, ks) for what in (COST.name, privacy)}
+    values_by_measure = {measure: comparison.at(measure, ks) for measure in (COST.name, privacy)}
     for place, line in enumerate(comparison.lines):
         columns: dict[str, object] = {"configuration": line.name, "k": ks}
-        for what, values in found.items():
-            name = column_of(what)
+        for measure, values in values_by_measure.items():
+            name = column_of(measure)
             columns[name] = values[place, 0]
             if comparison.has_bands:
                 columns[f"{name}_low"] = values[place].min(axis=0)

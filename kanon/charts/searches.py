@@ -30,10 +30,7 @@ MARKERS = {
     improved_greedy.CARD.name: "diamond",
     samarati.CARD.name: "square",
 }
-"""One marker per search, by its name in Plotly; colour and dash are those of its walk.
-
-In the order in which they are drawn, from large to small: where searches agree, all are seen.
-"""
+"""One marker per search, drawn from large to small, so that all are seen where they agree."""
 
 _SIZES = dict(zip(MARKERS, ((12, 6.0), (10, 3.0), (6, 2.5)), strict=True))
 
@@ -53,66 +50,64 @@ EVALUATED = Card(
 
 
 # --- what came out, in sentences --------------------------------------------------------------
-def finding(found: Searches) -> str:
-    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
-    levels, loss = (tally(found, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
+def finding(study: Searches) -> str:
+    levels, loss = (tally(study, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
     return (
-        f"Beside {short_title(_DATAFLY)}, {short_title(_OURS)} rises fewer levels at {levels} of "
-        f"{len(found.ks)} k and loses less at {loss}"
+        f"{short_title(_OURS)} rises fewer levels than {short_title(_DATAFLY)} at {levels} of "
+        f"{len(study.ks)} k, and loses less at {loss}"
     )
 
 
-def claims_said(found: Searches) -> list[str]:
-    """What holds here of what is said of Improved greedy, in levels, loss and time."""
+def claims_said(study: Searches) -> list[str]:
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
-    levels, of_k = tally(found, _LEVEL, _OURS, _DATAFLY), f"{len(found.ks)} k"
-    above = tally(found, _LEVEL, _OURS, _SAMARATI)
-    loss = tally(found, _LOSS, _OURS, _DATAFLY)
-    ours, theirs = (float(found.along(_LOSS, name).sum()) for name in (_OURS, _SAMARATI))
+    levels, of_k = tally(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
+    above = tally(study, _LEVEL, _OURS, _SAMARATI)
+    loss = tally(study, _LOSS, _OURS, _DATAFLY)
+    ours, theirs = (float(study.along(_LOSS, name).sum()) for name in (_OURS, _SAMARATI))
     as_much = ours / theirs if theirs else 1.0
-    slower, faster = (times_as_long(found, _OURS, name) for name in (_DATAFLY, _SAMARATI))
+    slower, faster = (times_as_long(study, _OURS, name) for name in (_DATAFLY, _SAMARATI))
     return [
         f"Levels: fewer than {datafly} at {levels.less} of {of_k}, as many at {levels.equal}, more "
         f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So it is "
-        f"{_better(levels)} than {datafly} here.",
+        f"{_describe_advantage(levels)} than {datafly} here.",
         f"Loss: less than {datafly} at {loss.less} of {of_k}, as much at {loss.equal}, more at "
-        f"{loss.more}; {_times(as_much)} that of {samarati} in the mean over k. So it is "
-        f"{_better(loss)} than {datafly} and {_comparable(as_much)} with {samarati} here.",
-        f"Time: {_times(slower)} that of {datafly} and {_times(faster)} that of {samarati} in the "
-        f"median over k. So it is {_comparable(slower)} with {datafly} and "
-        f"{'faster' if faster < 1 else 'no faster'} than {samarati} here.",
+        f"{loss.more}; {_format_factor(as_much)} that of {samarati} in the mean over k. So it is "
+        f"{_describe_advantage(loss)} than {datafly} and {_describe_comparability(as_much)} with "
+        f"{samarati} here.",
+        f"Time: {_format_factor(slower)} that of {datafly} and {_format_factor(faster)} that of "
+        f"{samarati} in the median over k. So it is {_describe_comparability(slower)} with "
+        f"{datafly} and {'faster' if faster < 1 else 'no faster'} than {samarati} here.",
     ]
 
 
-def _better(found: Tally) -> str:
+def _describe_advantage(tally: Tally) -> str:
     """Whether one search is better than another in what is less.
 
-    >>> [_better(Tally(*each)) for each in ((2, 1, 0), (2, 0, 1), (1, 0, 1), (0, 3, 0))]
-    ['better', 'mostly better', 'no better', 'no better']
+    >>> [_describe_advantage(Tally(*n)) for n in ((2, 1, 0), (2, 0, 1), (0, 3, 0))]
+    ['better', 'mostly better', 'no better']
     """
-    if found.less <= found.more:
+    if tally.less <= tally.more:
         return "no better"
-    return "mostly better" if found.more else "better"
+    return "mostly better" if tally.more else "better"
 
 
-def _comparable(factor: float) -> str:
+def _describe_comparability(factor: float) -> str:
     return "comparable" if factor <= _COMPARABLE else "not comparable"
 
 
-def effort_finding(found: Searches) -> str:
-    """How many nodes each search evaluates of the largest lattice."""
-    most = found.over_columns["columns"].max()
-    last = found.over_columns[found.over_columns["columns"] == most].set_index("algorithm")
+def effort_finding(study: Searches) -> str:
+    most = study.over_columns["columns"].max()
+    last = study.over_columns[study.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
-    listed = [f"{short_title(name)} {thin(nodes[name])}" for name in SEARCHES]
+    node_texts = [f"{short_title(name)} {thin(nodes[name])}" for name in SEARCHES]
     whole = counted(int(last["lattice_nodes"].iloc[0]), "node")
-    return f"Of {whole} with {most} quasi-identifiers, evaluated: {', '.join(listed)}"
+    return f"Evaluated of {whole} with {most} quasi-identifiers: {', '.join(node_texts)}"
 
 
-def _times(factor: float) -> str:
+def _format_factor(factor: float) -> str:
     """How many times, in two digits.
 
-    >>> _times(0.3141), _times(31.41), _times(1.04)
+    >>> _format_factor(0.3141), _format_factor(31.41), _format_factor(1.04)
     ('0.31 times', '31 times', '1.0 times')
     """
     digits = 2 if factor < 1 else 1 if factor < 10 else 0
@@ -120,31 +115,28 @@ def _times(factor: float) -> str:
 
 
 # --- the numbers ------------------------------------------------------------------------------
-def over_k_table(found: Searches) -> pd.DataFrame:
-    """The numbers over k, and what they were made with: for downloading."""
-    table = found.over_k.rename(columns={"alteration": f"alteration_{found.metric.name}"})
-    return table.assign(quasi_identifiers=len(found.attributes), suppression_limit=found.limit)
+def over_k_table(study: Searches) -> pd.DataFrame:
+    table = study.over_k.rename(columns={"alteration": f"alteration_{study.metric.name}"})
+    return table.assign(quasi_identifiers=len(study.attributes), suppression_limit=study.limit)
 
 
-def over_columns_table(found: Searches) -> pd.DataFrame:
-    """The numbers over quasi-identifiers, and what they were made with: for downloading."""
-    return found.over_columns.assign(suppression_limit=found.limit)
+def over_columns_table(study: Searches) -> pd.DataFrame:
+    return study.over_columns.assign(suppression_limit=study.limit)
 
 
 # --- the pictures -----------------------------------------------------------------------------
-def over_k_chart(found: Searches) -> go.Figure:
-    """Loss, level of generalisation and time over k: a panel each, a line per search."""
+def over_k_chart(study: Searches) -> go.Figure:
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
-    figure = _panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
-                      f"{titled(SECONDS)}, log scale"], finding(found), 0.075)  # fmt: skip
-    ks = found.ks
+    figure = _create_search_panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
+                      f"{titled(SECONDS)}, log scale"], finding(study), 0.075)  # fmt: skip
+    ks = study.ks
     for panel, card in enumerate(cards):
         for name in MARKERS:
-            values = found.along(card.name, name)
+            values = study.along(card.name, name)
             figure.add_trace(
-                _line(name, panel, ks, values, panel == 0)
+                _draw_search_line(name, panel, ks, values, panel == 0)
                 | {
-                    "customdata": found.along(iloss.CARD.name, name),
+                    "customdata": study.along(iloss.CARD.name, name),
                     "hovertemplate": {
                         iloss_mean.CARD: "%{y:.4f}, iloss %{customdata:,.0f} cells",
                         level_of_generalisation.CARD: "%{y} levels",
@@ -158,11 +150,11 @@ def over_k_chart(found: Searches) -> go.Figure:
         type="log", range=ends, tickvals=ticks, ticktext=[thin(k) for k in ticks],
         title={"text": "k (log scale)", **_BELOW}, hoverformat=",d",
     )  # fmt: skip
-    top = sum(found.tops)
-    most = found.over_k[iloss_mean.CARD.name].max()
-    _axis(figure, 0, [0, max(0.02, 1.12 * most)])
-    _axis(figure, 1, [0, 1.12 * max(top, 1)], tickformat="d")
-    _axis(figure, 2, _decades(found.over_k["seconds"]), log=True)
+    top = sum(study.tops)
+    most = study.over_k[iloss_mean.CARD.name].max()
+    _set_y_axis(figure, 0, [0, max(0.02, 1.12 * most)])
+    _set_y_axis(figure, 1, [0, 1.12 * max(top, 1)], tickformat="d")
+    _set_y_axis(figure, 2, _compute_log_range(study.over_k["seconds"]), log=True)
     figure.add_shape(
         type="line", xref="x2 domain", x0=0, x1=1, yref="y2", y0=top, y1=top,
         line={"color": _BOUND, "width": 1.5, "dash": "dash"},
@@ -171,24 +163,24 @@ def over_k_chart(found: Searches) -> go.Figure:
         text=f"all roots: {top}", xref="x2 domain", x=0, yref="y2", y=top, yanchor="bottom",
         xanchor="left", showarrow=False, font={"size": 12, "color": _BOUND},
     )  # fmt: skip
-    _label_ends(figure, 2, [(name, found.along("seconds", name)[-1]) for name in SEARCHES])
+    _write_line_names(figure, 2, [(name, study.along("seconds", name)[-1]) for name in SEARCHES])
     return figure
 
 
-def over_columns_chart(found: Searches) -> go.Figure:
-    """Time and nodes evaluated over the number of quasi-identifiers, at k = 10."""
-    if found.lacking:
-        raise ValueError(found.lacking)
-    table = found.over_columns
-    figure = _panels([f"{titled(SECONDS)}, log scale", f"{titled(EVALUATED)}, log scale"],
-                     effort_finding(found), 0.09, right=190)  # fmt: skip
+def over_columns_chart(study: Searches) -> go.Figure:
+    if study.lacking:
+        raise ValueError(study.lacking)
+    table = study.over_columns
+    heads = [f"{titled(SECONDS)}, log scale", f"{titled(EVALUATED)}, log scale"]
+    figure = _create_search_panels(heads, effort_finding(study), 0.09, right=190)
     numbers = sorted({int(number) for number in table["columns"]})
     ends = {}
     for name in MARKERS:
-        own = table[table["algorithm"] == name].sort_values("columns")
+        search_rows = table[table["algorithm"] == name].sort_values("columns")
         bound = {
-            "xaxis": "x2", "yaxis": "y2", "x": own["columns"], "y": own["most_evaluated"],
-            "name": f"{short_title(name)} at most", "mode": "lines+markers", "showlegend": False,
+            "xaxis": "x2", "yaxis": "y2", "x": search_rows["columns"],
+            "y": search_rows["most_evaluated"], "name": f"{short_title(name)} at most",
+            "mode": "lines+markers", "showlegend": False,
             "line": {"color": _BOUND, "width": 1.5, "dash": "dash"}, "cliponaxis": False,
             "marker": {"symbol": f"{MARKERS[name]}-open", "size": 7, "color": _BOUND},
             "hovertemplate": "%{y:,}", "meta": "bound",
@@ -197,11 +189,13 @@ def over_columns_chart(found: Searches) -> go.Figure:
         for panel, column in enumerate(("seconds", "nodes_evaluated")):
             number = "%{y:.3g} s" if panel == 0 else "%{y:,}"
             figure.add_trace(
-                _line(name, panel, own["columns"], own[column], panel == 0)
+                _draw_search_line(
+                    name, panel, search_rows["columns"], search_rows[column], panel == 0
+                )
                 | {"hovertemplate": number}
             )
-        ends[name] = own["nodes_evaluated"].iloc[-1]
-        ends[f"{name}-bound"] = own["most_evaluated"].iloc[-1]
+        ends[name] = search_rows["nodes_evaluated"].iloc[-1]
+        ends[f"{name}-bound"] = search_rows["most_evaluated"].iloc[-1]
     whole = table.drop_duplicates("columns").sort_values("columns")
     figure.add_scatter(
         xaxis="x2", yaxis="y2", x=whole["columns"], y=whole["lattice_nodes"], mode="lines",
@@ -213,13 +207,15 @@ def over_columns_chart(found: Searches) -> go.Figure:
         range=[numbers[0] - 0.25, numbers[-1] + 0.25], tickvals=numbers,
         title={"text": f"quasi-identifiers, at k = {K_OVER_COLUMNS}", **_BELOW},
     )  # fmt: skip
-    _axis(figure, 0, _decades(table["seconds"]), log=True)
-    _axis(figure, 1, _decades([1, table["lattice_nodes"].max()]), log=True)
-    _label_ends(figure, 1, list(ends.items()))
+    _set_y_axis(figure, 0, _compute_log_range(table["seconds"]), log=True)
+    _set_y_axis(figure, 1, _compute_log_range([1, table["lattice_nodes"].max()]), log=True)
+    _write_line_names(figure, 1, list(ends.items()))
     return figure
 
 
-def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) -> go.Figure:
+def _create_search_panels(
+    heads: Sequence[str], title: str, space: float, right: int = 130
+) -> go.Figure:
     figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
     wide = (1 - space * (len(heads) - 1)) / len(heads)
     for head in figure.layout.annotations:
@@ -238,8 +234,7 @@ def _panels(heads: Sequence[str], title: str, space: float, right: int = 130) ->
     )
 
 
-def _line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
-    """A search in a panel; a wide line is seen under the narrow ones of others."""
+def _draw_search_line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
     look = WALK_LOOKS[name]
     size, width = _SIZES[name]
     return {
@@ -252,20 +247,20 @@ def _line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _axis(
+def _set_y_axis(
     figure: go.Figure, panel: int, ends: Sequence[float], log: bool = False, **more: Any
 ) -> None:
     """The y axis of a panel: from and to, in powers of ten if it is logarithmic."""
-    kind = {"type": "log", **_ticks(ends)} if log else {}
+    kind = {"type": "log", **_choose_log_ticks(ends)} if log else {}
     figure.layout[f"yaxis{axis_number(panel)}"].update(
         range=list(ends), ticksuffix=" ", **kind, **more
     )
 
 
-def _decades(values: Any) -> list[float]:
+def _compute_log_range(values: Any) -> list[float]:
     """A logarithmic range around some values, half a decade at least.
 
-    >>> [round(end, 2) for end in _decades([10, 1000])]
+    >>> [round(end, 2) for end in _compute_log_range([10, 1000])]
     [0.85, 3.15]
     """
     logs = np.log10(np.asarray(values, dtype=float))
@@ -273,29 +268,28 @@ def _decades(values: Any) -> list[float]:
     return [low, max(high, low + 0.5)]
 
 
-def _ticks(ends: Sequence[float]) -> dict[str, Any]:
+def _choose_log_ticks(ends: Sequence[float]) -> dict[str, Any]:
     """The ticks of a logarithmic axis: powers of ten; of a short one their 2 and 5 times too.
 
-    >>> _ticks([-1.2, -0.5])["ticktext"], _ticks([0.0, 3.2])["ticktext"][-1] == thin(1000)
-    (['0.1', '0.2'], True)
+    >>> _choose_log_ticks([-1.2, -0.5])["ticktext"], _choose_log_ticks([0.0, 3.2])["tickvals"][-1]
+    (['0.1', '0.2'], 1000.0)
     """
     powers = range(int(np.floor(ends[0])), int(np.ceil(ends[1])) + 1)
     steps = (1, 2, 5) if ends[1] - ends[0] < 1.6 else (1,)
-    every = [step * 10.0**power for power in powers for step in steps]
-    shown = [value for value in every if ends[0] <= np.log10(value) <= ends[1]]
+    candidates = [step * 10.0**power for power in powers for step in steps]
+    ticks = [value for value in candidates if ends[0] <= np.log10(value) <= ends[1]]
     return {
-        "tickvals": shown,
-        "ticktext": [thin(value) if value >= 1 else f"{value:.10g}" for value in shown],
+        "tickvals": ticks,
+        "ticktext": [thin(value) if value >= 1 else f"{value:.10g}" for value in ticks],
     }
 
 
-def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
-    """Name lines at the right of a panel, each beside its last point, none upon another."""
+def _write_line_names(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
     number = axis_number(panel)
     low, high = figure.layout[f"yaxis{number}"].range
-    wanted = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
+    heights = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
     room = 17 / (_HEIGHT - _TOP - _FOOT)
-    for (key, _), y in zip(ends, _apart(wanted, room), strict=True):
+    for (key, _), y in zip(ends, _place_apart(heights, room), strict=True):
         if key in WALK_LOOKS:
             text, colour = short_title(key), darkened(WALK_LOOKS[key].colour)
         elif key == "lattice":
@@ -308,22 +302,22 @@ def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]
         )  # fmt: skip
 
 
-def _apart(wanted: Sequence[float], room: float) -> list[float]:
+def _place_apart(positions: Sequence[float], room: float) -> list[float]:
     """Places as near to those wanted as they can be, each at least so far from the next.
 
-    >>> [round(place, 3) for place in _apart([0.5, 0.5, 0.1], 0.1)]
+    >>> [round(place, 3) for place in _place_apart([0.5, 0.5, 0.1], 0.1)]
     [0.45, 0.55, 0.1]
     """
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
     groups: list[tuple[float, int]] = []  # the middle of labels that touch, and how many they are
     for i in order:
-        middle, size = wanted[i], 1
+        middle, size = positions[i], 1
         while groups and middle - groups[-1][0] < room * (size + groups[-1][1]) / 2 - 1e-9:
             before, more = groups.pop()
             middle, size = (middle * size + before * more) / (size + more), size + more
         groups.append((middle, size))
     places = [middle + room * (j - (size - 1) / 2) for middle, size in groups for j in range(size)]
-    found = [0.0] * len(wanted)
+    spread = [0.0] * len(positions)
     for i, place in zip(order, places, strict=True):
-        found[i] = place
-    return found
+        spread[i] = place
+    return spread

@@ -30,14 +30,15 @@ def finding(means: pd.DataFrame) -> str:
     parts = []
     for name, title in _PANELS.items():
         if name != OVERALL:
-            shown = means[name].round(2)
-            best = [str(one).upper() for one in means.index[shown == shown.min()]]
+            mean_ranks = means[name].round(2)
+            best = [
+                str(strategy).upper() for strategy in means.index[mean_ranks == mean_ranks.min()]
+            ]
             parts.append(f"{joined(best)} in {title[0].lower()}{title[1:]}")
     return f"Best mean rank: {', '.join(parts)}"
 
 
 def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
-    """Per criterion the mean rank of each strategy, the best on the left."""
     names = [name.upper() for name in means.index]
     figure = make_subplots(
         rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,

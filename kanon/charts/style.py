@@ -43,10 +43,10 @@ _STRATEGY_LOOKS = {  # colour, dash and marker
 }
 
 STRATEGY_COLOURS: Mapping[str, str] = {name: look[0] for name, look in _STRATEGY_LOOKS.items()}
-"""One colour per strategy, where strategies alone vary: those that look at l cool, at t warm.
+"""One colour per strategy: those that look at l cool, at t warm.
 
-Found by a search for ten colours that stay far apart in OKLab under normal sight and the three
-kinds of dichromacy, and are dark enough for a thin line on white; a test holds the distances.
+Ten colours far apart in OKLab, also for the colour-blind, and dark enough for a thin line on white;
+a test checks the distances.
 """
 
 STRATEGY_DASHES: Mapping[str, str] = {name: look[1] for name, look in _STRATEGY_LOOKS.items()}
@@ -122,8 +122,8 @@ _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-se
 
 def colour_of_metric(name: str) -> str:
     """The colour of a metric: of a composed one, the same wherever it has that name."""
-    composed = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
-    return METRIC_COLOURS.get(name, composed)
+    fallback = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
+    return METRIC_COLOURS.get(name, fallback)
 
 
 def escaped(text: object, longest: int = 40) -> str:
@@ -144,16 +144,16 @@ def escaped_apart(labels: Sequence[str], longest: int) -> list[str]:
     >>> escaped_apart(["Married-1-civil", "Married-2-civil"], 8)
     ['Marri…#1', 'Marri…#2']
     """
-    found = [escaped(label, longest) for label in labels]
+    results = [escaped(label, longest) for label in labels]
     ends = [f"{label[: (longest - 1) // 2]}…{label[-(longest // 2) :]}" for label in labels]
-    ways = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
-    for way in ways:
-        often = Counter(found)
-        found = [
-            html.escape(cut, quote=False) if often[now] > 1 and len(label) > longest else now
-            for now, cut, label in zip(found, way, labels, strict=True)
+    alternatives = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
+    for shortened in alternatives:
+        counts = Counter(results)
+        results = [
+            html.escape(cut, quote=False) if counts[text] > 1 and len(label) > longest else text
+            for text, cut, label in zip(results, shortened, labels, strict=True)
         ]
-    return found
+    return results
 
 
 def first_named(names: Sequence[str]) -> str:
@@ -188,8 +188,8 @@ def translucent(colour: str, opacity: float) -> str:
     >>> translucent("#0072B2", 0.2)
     'rgba(0, 114, 178, 0.2)'
     """
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {opacity:g})"
+    r, g, b = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({r}, {g}, {b}, {opacity:g})"
 
 
 def axis_number(place: int) -> str:
@@ -202,24 +202,20 @@ def axis_number(place: int) -> str:
 
 
 def axes_at(place: int) -> dict[str, str]:
-    """The axes of a panel, as a trace names them."""
     return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
 
 
 def hide_axes(figure: go.Figure, place: int) -> None:
-    """Hide the axes of a free place in a grid of panels."""
     for kind in "xy":
         figure.layout[f"{kind}axis{axis_number(place)}"].visible = False
 
 
 def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
-    """A dotted line from the bottom of a picture to its top."""
     line = {"color": colour, "width": width, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def lay_out_bars(title: str, names: Sequence[str], left: int, **bars: Any) -> go.Figure:
-    """Bars that lie upon each other, with names in so many pixels beside them."""
     figure = go.Figure().add_bar(y=list(range(len(names))), orientation="h", **bars)
     lay_out(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
     figure.update_layout(hovermode="closest", margin={"l": left})
@@ -238,7 +234,6 @@ def darkened(colour: str) -> str:
 def k_axis(
     figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS, of: Counted = "records"
 ) -> go.Figure:
-    """A logarithmic axis for k, which counts records or persons, with the papers' k as ticks."""
     ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",

@@ -1,7 +1,4 @@
-"""A hierarchy drawn once, for paper: where each node stands and what is written beside it.
-
-Places and texts alone; whoever shows them makes SVG of them, and escapes the texts.
-"""
+"""A hierarchy drawn for paper: where each node stands and its text, which is not escaped."""
 
 from dataclasses import dataclass, replace
 
@@ -31,8 +28,6 @@ class Spot:
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    """A drawing: its size in pixels, and its nodes, parents first."""
-
     # in pixels
     width: int
     height: int
@@ -53,7 +48,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     depth = np.zeros(tree.n_nodes, dtype=np.int64)
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers
         depth[node] = depth[tree.parent[node]] + 1
-    deepest = _deepest(tree, depth, rows)
+    deepest = _find_deepest(tree, depth, rows)
     step = min(_STEP, (_WIDTH - 10) // (deepest + 1))
     room = int((step - 16) / _CHARACTER)
     spots: dict[int, Spot] = {}
@@ -64,44 +59,46 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
         """Give a node its place, after all that lies below it; returns its height."""
         nonlocal line
         x, below = 6 + int(depth[node]) * step, tree.children[node]
-        shown = below if depth[node] < deepest else ()
-        cut = shown[: rows - 1] if len(shown) > rows else shown
+        children = below if depth[node] < deepest else ()
+        drawn_children = children[: rows - 1] if len(children) > rows else children
         label = on_one_line(tree.labels[node])
-        if below and not shown:
+        if below and not children:
             label = f"{label} ({counted(int(tree.leaves_covered[node]), 'value')})"
-        if cut:
-            heights = [place(child) for child in cut]
+        if drawn_children:
+            heights = [place(child) for child in drawn_children]
             y = (heights[0] + heights[-1]) / 2
         else:
             y = _LINE * (line + 0.7)
             line += 1
-        if len(cut) < len(shown):
-            said = f"… {counted(len(shown) - len(cut), 'other')}"
-            left_out.append(Spot(x + step, _LINE * (line + 0.7), said, said, None))
+        if len(drawn_children) < len(children):
+            note = f"… {counted(len(children) - len(drawn_children), 'other')}"
+            left_out.append(Spot(x + step, _LINE * (line + 0.7), note, note, None))
             line += 1
         # What has no line to its right may go on to the edge of the page.
-        most = room if cut else int((_WIDTH - x - 10) / _CHARACTER)
+        most = room if drawn_children else int((_WIDTH - x - 10) / _CHARACTER)
         text = label if len(label) <= most else f"{label[: max(most - 1, 1)]}…"
         spots[node] = Spot(x, y, text, label, None)
         return y
 
     place(tree.root)
-    joined = []
+    connected = []
     for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y)):
         above = spots.get(int(tree.parent[node]))  # the root has none
-        joined.append(replace(spot, above=(above.x, above.y) if above else None))
+        connected.append(replace(spot, above=(above.x, above.y) if above else None))
     complete = len(spots) == tree.n_nodes
-    return TreeDrawing(_WIDTH, _LINE * line + 6, (*joined, *left_out), complete)
+    return TreeDrawing(_WIDTH, _LINE * line + 6, (*connected, *left_out), complete)
 
 
-def _deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
+def _find_deepest(tree: Hierarchy, depth: np.ndarray, rows: int) -> int:
     """The largest depth at which a drawing still has room for its lines; 1 at least, if any."""
     inner = tree.leaves_covered > 1
     inner[tree.parent[: tree.root]] = True
     deepest = 0
-    for wanted in range(1, min(int(depth[: tree.root + 1].max()), _DEEPEST) + 1):
-        ends = int(((depth == wanted) | (~inner & (depth < wanted)))[: tree.root + 1].sum())
-        if ends > rows and wanted > 1:
+    for depth_limit in range(1, min(int(depth[: tree.root + 1].max()), _DEEPEST) + 1):
+        ends = int(
+            ((depth == depth_limit) | (~inner & (depth < depth_limit)))[: tree.root + 1].sum()
+        )
+        if ends > rows and depth_limit > 1:
             break
-        deepest = wanted
+        deepest = depth_limit
     return deepest

@@ -38,22 +38,23 @@ _DIGIT, _LINE, _NODE = 8, 16, 15  # pixels: a digit's width, its height, what a 
 
 
 def walk_traces(
-    explored: Exploration,
+    exploration: Exploration,
     names: Sequence[str],
     step: int | None,
     at: Mapping[Node, tuple[float, float]],
     scale: tuple[float, float],
-    marked: Mapping[Node, float],
+    mark_sizes: Mapping[Node, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the numbers of their steps."""
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
-    marks = [_around(at[node], scale, size / 2) for node, size in marked.items() if node in at]
-    taken: list[Box] = []
+    marks = [
+        _get_node_box(at[node], scale, size / 2) for node, size in mark_sizes.items() if node in at
+    ]
+    number_boxes: list[Box] = []
     for name in names:
-        walk, look = explored.walk(name), WALK_LOOKS[name]
-        nodes = [one.node for one in walk.until(step)]
+        walk, look = exploration.walk(name), WALK_LOOKS[name]
+        nodes = [walk_step.node for walk_step in walk.until(step)]
         if not nodes:
             continue
         line = {
@@ -71,16 +72,18 @@ def walk_traces(
                 "unselected": {"marker": {"opacity": 1}},
             }
         )  # fmt: skip
-        ink, numbers, sides = darkened(look.colour), _numbers(walk, nodes), []
-        sizes = [marked.get(node, _NODE) for node in nodes]
+        ink, numbers, sides = darkened(look.colour), _number_steps(walk, nodes), []
+        sizes = [mark_sizes.get(node, _NODE) for node in nodes]
         for place, (node, size) in enumerate(zip(nodes, sizes, strict=True)):
-            boxes = _beside(_around(at[node], scale, size / 2), len(numbers[place]))
-            side = _free(boxes, look.side, taken, marks)
+            boxes = _list_number_boxes(
+                _get_node_box(at[node], scale, size / 2), len(numbers[place])
+            )
+            side = _find_free_side(boxes, look.side, number_boxes, marks)
             sides.append(side or look.side)
             if side is None:
                 numbers[place] = ""  # rather than over another one
             elif numbers[place]:
-                taken.append(boxes[side])
+                number_boxes.append(boxes[side])
         labels.append(
             {
                 **line, "mode": "markers+text", "marker": {"size": sizes, "opacity": 0},
@@ -93,43 +96,43 @@ def walk_traces(
     return rims + lines, labels
 
 
-def _around(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
+def _get_node_box(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
     x, y = (value * by for value, by in zip(place, scale, strict=True))
     return Box(x - reach, y - reach, x + reach, y + reach)  # from below: its top is the lower end
 
 
-def _beside(node: Box, digits: int) -> dict[str, Box]:
-    left, bottom, right, top = node  # as of `_around`
-    wide = _DIGIT * digits
-    across = {"left": left - wide, "center": (left + right - wide) / 2, "right": right}
+def _list_number_boxes(node: Box, digits: int) -> dict[str, Box]:
+    start, bottom, end, top = node  # as of `_get_node_box`
+    width = _DIGIT * digits
+    across = {"left": start - width, "center": (start + end - width) / 2, "right": end}
     up = {"bottom": bottom - _LINE, "middle": (bottom + top - _LINE) / 2, "top": top}
     return {
-        side: Box(x := across[side.split()[1]], y := up[side.split()[0]], x + wide, y + _LINE)
+        side: Box(x := across[side.split()[1]], y := up[side.split()[0]], x + width, y + _LINE)
         for side in _SIDES
     }
 
 
-def _free(
-    boxes: Mapping[str, Box], wanted: str, taken: Sequence[Box], marks: Sequence[Box]
+def _find_free_side(
+    boxes: Mapping[str, Box], preferred: str, number_boxes: Sequence[Box], marks: Sequence[Box]
 ) -> str | None:
-    sides = sorted(_SIDES, key=lambda side: side != wanted)
-    for others in ([*taken, *marks], taken):
+    sides = sorted(_SIDES, key=lambda side: side != preferred)
+    for others in ([*number_boxes, *marks], number_boxes):
         for side in sides:
             if not any(boxes[side].meets(other) for other in others):
                 return side
     return None
 
 
-def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:
+def _number_steps(walk: Walk, nodes: Sequence[Node]) -> list[str]:
     """The number of each step; of a node that a walk stays at, both, at the first.
 
-    >>> _numbers(Walk("samarati", False, (), 0, 0), [(1,), (0,), (0,)])
+    >>> _number_steps(Walk("samarati", False, (), 0, 0), [(1,), (0,), (0,)])
     ['1', '2, 3', '']
     """
-    found: list[str] = []
+    texts: list[str] = []
     for place, node in enumerate(nodes):
         number = str(walk.first + place)
         if place and node == nodes[place - 1]:
-            found[-1], number = f"{found[-1]}, {number}", ""
-        found.append(number)
-    return found
+            texts[-1], number = f"{texts[-1]}, {number}", ""
+        texts.append(number)
+    return texts

@@ -31,8 +31,7 @@ K_PRESETS: Mapping[str, tuple[int, ...]] = {
     "thirteen": tuple(k for k in PAPER_K if k != 50),
     "eleven": tuple(k for k in PAPER_K if k != 50 and k <= 5000),
 }
-"""The k over which the papers take areas: for metrics, for strategies on real sensitive
-attributes, and for strategies on simulated ones (Mauger, Le Mahec, Dequen 2023)."""
+"""The k over which the papers take areas (Mauger, Le Mahec, Dequen 2023)."""
 
 INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
 """The intervals of k over which areas are taken, as proposed by default."""
@@ -41,7 +40,7 @@ TIE_SEEDS = tuple(range(1, 11))  # the seeds of a band: ten more orders in which
 
 
 _ALTERATION = "alteration_"
-_SHOWN = 1  # decimals of a percentage: what looks equal is equal
+_DECIMALS = 1  # decimals of a percentage: what looks equal is equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class Line:
     runs: Mapping[int | None, Curves | Points]  # its criteria per tie seed, its own first
     name: str = ""  # what tells it from every other line
     title: str = ""  # a short label
-    # whether it was kept under a name of its own, apart from the settings in use
+    # whether it is a saved configuration
     kept: bool = False
     # per sensitive column that its releases were measured by, the entropy l of the table as one
     # class
@@ -65,42 +64,44 @@ class Line:
         """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
         columns = list(self.best_l)
         if criterion in further_cards():
-            kept = kept_as(criterion, sensitive, columns)
-            return np.array([run.further_at(kept, ks) for run in self.runs.values()])
-        found = [run.at(ks) for run in self.runs.values()]
+            column = kept_as(criterion, sensitive, columns)
+            return np.array([run.further_at(column, ks) for run in self.runs.values()])
+        criteria = [run.at(ks) for run in self.runs.values()]
         if criterion == L_CARD.name:
             name = privacy_column("entropy_l", sensitive, columns)
-            return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
+            return (
+                100.0 * np.array([numbers[name] for numbers in criteria]) / self.best_l[sensitive]
+            )
         if criterion == T_CARD.name:
             name = privacy_column("t_norm1", sensitive, columns)
-            return 0.5 * np.array([each[name] for each in found])
+            return 0.5 * np.array([numbers[name] for numbers in criteria])
         if criterion == SUPPRESSED_CARD.name:
             return np.array([run.suppressed_at(ks) for run in self.runs.values()])
-        return np.array([each[criterion] for each in found], dtype=float)
+        return np.array([numbers[criterion] for numbers in criteria], dtype=float)
 
 
 def hundredfold(criterion: str) -> float:
-    """By what a criterion becomes one from 0 to 100, so that all are ranked to the same digits."""
+    """The factor that scales a criterion to 0 to 100, so that all are ranked to the same digits."""
     return 100.0 if criterion == T_CARD.name else 1.0
 
 
 def lines_of(
-    wanted: Sequence[Configuration],
-    found: Sequence[Curves | Points],
-    measured: Sequence[Metric],
+    configs: Sequence[Configuration],
+    results: Sequence[Curves | Points],
+    metrics: Sequence[Metric],
     best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
-    guides = {metric.name: metric for metric in measured}
+    guides = {metric.name: metric for metric in metrics}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
-    for one, numbers in zip(wanted, found, strict=True):
-        own = replace(one, tie_seed=wanted[0].tie_seed)
-        runs.setdefault(own, {})[one.tie_seed] = numbers
+    for config, numbers in zip(configs, results, strict=True):
+        base = replace(config, tie_seed=configs[0].tie_seed)
+        runs.setdefault(base, {})[config.tie_seed] = numbers
     titles = titles_of_configurations(
         list(runs), {name: guide.card.title for name, guide in guides.items()}
     )
     return tuple(
-        Line(own, guides[own.metric], each, title=title, best_l=best_l or {})
-        for (own, each), title in zip(runs.items(), titles, strict=True)
+        Line(base, guides[base.metric], results_by_seed, title=title, best_l=best_l or {})
+        for (base, results_by_seed), title in zip(runs.items(), titles, strict=True)
     )
 
 
@@ -119,7 +120,6 @@ class Comparison:
 
     @property
     def every_k(self) -> bool:
-        """Whether the lines are known at every k, not only where they were run."""
         return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
 
     @property
@@ -127,7 +127,7 @@ class Comparison:
         if not self.lines:
             return ()
         first, *others = [line.best_l for line in self.lines]
-        return tuple(column for column in first if all(column in each for each in others))
+        return tuple(column for column in first if all(column in bounds for bounds in others))
 
     @property
     def criteria(self) -> Mapping[str, Card]:
@@ -135,8 +135,8 @@ class Comparison:
         suppresses = any(isinstance(run, Points) and run.suppressed is not None for run in runs)
         more = [SUPPRESSED_CARD] if suppresses else []
         more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
-        reached = replace(minimum_k.CARD, unit=self.of)
-        return {**CRITERIA, **{card.name: card for card in (reached, *more)}}
+        min_k_card = replace(minimum_k.CARD, unit=self.of)
+        return {**CRITERIA, **{card.name: card for card in (min_k_card, *more)}}
 
     @property
     def further(self) -> Mapping[str, Card]:
@@ -167,33 +167,31 @@ class Comparison:
         return next(line for line in self.lines if line.name == name)
 
     def only(self, names: Iterable[str], bands: bool) -> Comparison:
-        wanted, found = set(names), []
+        name_set, lines = set(names), []
         for line in self.lines:
-            if line.name in wanted:
-                own = line.configuration.tie_seed
-                found.append(line if bands else replace(line, runs={own: line.runs[own]}))
-        return replace(self, lines=tuple(found))
+            if line.name in name_set:
+                tie_seed = line.configuration.tie_seed
+                lines.append(line if bands else replace(line, runs={tie_seed: line.runs[tie_seed]}))
+        return replace(self, lines=tuple(lines))
 
     def including(self, k: int) -> Comparison:
-        """The same with one more k to show, where every k is known."""
         if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
             return self
         return replace(self, ks=tuple(sorted({*self.ks, k})))
 
     def nearest(self, k: int) -> int:
-        """The k that can be shown and is nearest to k by ratio; of two, the smaller."""
-        return min(self.ks, key=lambda known: (abs(math.log(known / k)), known))
+        """The displayed k that is nearest to k by ratio; of two, the smaller."""
+        return min(self.ks, key=lambda shown_k: (abs(math.log(shown_k / k)), shown_k))
 
     @property
     def interval(self) -> tuple[int, int] | None:
         """The first of the proposed intervals, or as much of it as is known; None for one k."""
         low, high = INTERVALS[0]
         inside = [k for k in self.ks if low <= k <= high]
-        known = inside if len(inside) > 1 else self.ks
-        return (known[0], known[-1]) if len(known) > 1 else None
+        usable = inside if len(inside) > 1 else self.ks
+        return (usable[0], usable[-1]) if len(usable) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
-        """A criterion of every line under every tie seed, its own first."""
         return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
     @property
@@ -203,146 +201,159 @@ class Comparison:
             name for name, card in self.criteria.items() if card.unit == "%" or name == T_CARD.name
         ]
 
-    def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
+    def alterations(self, k: int, digits: int | None = _DECIMALS) -> Standing:
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.measured
         }
-        return self._standing(rows, digits=digits)
+        return self._compute_standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
         """Every criterion in percent at k, t 100 times: a row each, a column per line, by name."""
-        names = self._percentages()
+        names = self._list_percentages()
         rows = {name: hundredfold(name) * self.at(name, [k])[:, :, 0] for name in names}
-        return self._standing(rows, [self._higher(name) for name in names])
+        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def means(self) -> Standing:
-        """The mean alteration in percent: a row per k, a column per line, by its name."""
-        found = self.at("mean_alteration", self.ks)
-        return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
+        values = self.at("mean_alteration", self.ks)
+        return self._compute_standing({k: values[:, :, place] for place, k in enumerate(self.ks)})
 
     def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
-        """The area under each curve on [low, high], in percent: NAUC."""
         check_interval(low, high, self.n_records)
         ks = sorted({low, high, *(k for k in points if low < k < high)})
 
-        def area(values: np.ndarray) -> float:
+        def compute_area(values: np.ndarray) -> float:
             return nauc(ks, values, low, high, self.n_records)
 
-        names = self._percentages()
+        names = self._list_percentages()
         rows = {
-            name: hundredfold(name) * np.apply_along_axis(area, 2, self.at(name, ks))
+            name: hundredfold(name) * np.apply_along_axis(compute_area, 2, self.at(name, ks))
             for name in names
         }
-        return self._standing(rows, [self._higher(name) for name in names])
+        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
-        """The first of two lines minus the second at every k that can be shown; of t, 100 times."""
-        one, other = (
+        """The first of two lines minus the second at every displayed k; of t, 100 times."""
+        first_values, second_values = (
             hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
             for name in (first, second)
         )
         low = high = None
-        if len(one) > 1 and len(other) > 1:
-            low = one.min(axis=0) - other.max(axis=0)
-            high = one.max(axis=0) - other.min(axis=0)
-        return Difference(self.ks, one[0] - other[0], low, high, self._higher(criterion))
+        if len(first_values) > 1 and len(second_values) > 1:
+            low = first_values.min(axis=0) - second_values.max(axis=0)
+            high = first_values.max(axis=0) - second_values.min(axis=0)
+        return Difference(
+            self.ks,
+            first_values[0] - second_values[0],
+            low,
+            high,
+            self._is_higher_better(criterion),
+        )
 
     def table(self) -> pd.DataFrame:
-        """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
-        altered = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
+        alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
         for line in self.lines:
-            own = line.configuration
+            config = line.configuration
             about = {
                 "configuration": line.name,
-                "metric": own.metric if guided(own) else None,
-                "strategy": own.strategy,
-                "scope": own.scope,
-                "algorithm": own.algorithm,
+                "metric": config.metric if guided(config) else None,
+                "strategy": config.strategy,
+                "scope": config.scope,
+                "algorithm": config.algorithm,
             }
             shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
             for place, (seed, run) in enumerate(line.runs.items()):
                 numbers = {
                     name: values
                     for name, values in by_total_variation(run.at(self.ks)).items()
-                    if not name.startswith(_ALTERATION) or name in altered
+                    if not name.startswith(_ALTERATION) or name in alteration_names
                 }
-                more = {name: each[place] for name, each in shares.items()}
+                more = {name: values_by_seed[place] for name, values_by_seed in shares.items()}
                 parts.append(numbers_table({**about, "tie_seed": seed, **numbers, **more}))
-        every = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
-        return every if self.has_bands else every.drop(columns="tie_seed")
+        table = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+        return table if self.has_bands else table.drop(columns="tie_seed")
 
     @property
     def guide(self) -> Metric | None:
-        """The metric that guides all lines, but for those that none does; None of several."""
         guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
-        (found,) = guides.values() if len(guides) == 1 else (None,)
-        return found if found in self.measured else None
+        (guide,) = guides.values() if len(guides) == 1 else (None,)
+        return guide if guide in self.measured else None
 
-    def _percentages(self) -> list[str]:
+    def _list_percentages(self) -> list[str]:
         names = self.in_points
-        own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
-        return [*own, *names]
+        alteration = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
+        return [*alteration, *names]
 
-    def _higher(self, criterion: str) -> bool:
+    def _is_higher_better(self, criterion: str) -> bool:
         return self.card(criterion).direction == "higher"
 
-    def _standing(
+    def _compute_standing(
         self,
         rows: Mapping[Any, np.ndarray],
         higher: Sequence[bool] | None = None,
-        digits: int | None = _SHOWN,
+        digits: int | None = _DECIMALS,
     ) -> Standing:
         """A row per thing measured, of shape (lines, seeds); compared as they are shown."""
         names = [line.name for line in self.lines]
 
-        def frame(picked: dict[Any, np.ndarray]) -> pd.DataFrame:
-            return pd.DataFrame.from_dict(picked, orient="index", columns=names)
+        def build_frame(values_by_row: dict[Any, np.ndarray]) -> pd.DataFrame:
+            return pd.DataFrame.from_dict(values_by_row, orient="index", columns=names)
 
-        values = frame({row: each[:, 0] for row, each in rows.items()})
+        values = build_frame({row: values_by_seed[:, 0] for row, values_by_seed in rows.items()})
         if not self.has_bands:
             return standing(values, digits=digits, higher=higher)
-        low = frame({row: each.min(axis=1) for row, each in rows.items()})
-        high = frame({row: each.max(axis=1) for row, each in rows.items()})
+        low = build_frame({row: values_by_seed.min(axis=1) for row, values_by_seed in rows.items()})
+        high = build_frame(
+            {row: values_by_seed.max(axis=1) for row, values_by_seed in rows.items()}
+        )
         return standing(values, low, high, digits, higher)
 
 
 def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
-    """What a change of hierarchies did to releases at k, each measured by its own hierarchies."""
     before, after = before.including(k), after.including(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
-    counted = {one.name for one in before.measured} & {one.name for one in after.measured}
+    shared_metrics = {metric.name for metric in before.measured} & {
+        metric.name for metric in after.measured
+    }
     for line in after.lines:
         guide = line.guide.name
         costless = not guided(line.configuration)
-        if line.kept or costless or line.name not in old or guide in rows or guide not in counted:
+        if (
+            line.kept
+            or costless
+            or line.name not in old
+            or guide in rows
+            or guide not in shared_metrics
+        ):
             continue
         row: dict[str, float] = {}
         for when, comparison in (("before", before), ("after", after)):
             near = comparison.nearest(k)
-            found = comparison.line(line.name)
-            for column, what in (("own", f"{_ALTERATION}{guide}"), ("mean", "mean_alteration")):
-                row[f"{column}_{when}"] = float(found.at(what, [near], "")[0, 0])
+            measured_line = comparison.line(line.name)
+            for column, criterion in (
+                ("own", f"{_ALTERATION}{guide}"),
+                ("mean", "mean_alteration"),
+            ):
+                row[f"{column}_{when}"] = float(measured_line.at(criterion, [near], "")[0, 0])
             row[f"k_{when}"] = near
         rows[guide] = row
     columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return found.astype({"k_before": int, "k_after": int}).rename_axis("metric")
+    measured_line = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return measured_line.astype({"k_before": int, "k_after": int}).rename_axis("metric")
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
-    """The mean area of the metrics that share a characteristic."""
-    has: dict[tuple[str, str], list[int]] = {}
+    places_by_trait: dict[tuple[str, str], list[int]] = {}
     for place, guide in enumerate(guides):
         for trait in characteristics(guide).items():
-            has.setdefault(trait, []).append(place)
+            places_by_trait.setdefault(trait, []).append(place)
     rows = {
         trait: {"metrics": len(places), **areas.values.iloc[:, places].mean(axis=1)}
-        for trait, places in sorted(has.items(), key=lambda item: item[0][0])
+        for trait, places in sorted(places_by_trait.items(), key=lambda item: item[0][0])
     }
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["metrics", *areas.values.index])
     index = pd.MultiIndex.from_tuples(list(rows), names=["characteristic", "value"])
-    return found.set_axis(index) if rows else found
+    return table.set_axis(index) if rows else table

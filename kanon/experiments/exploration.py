@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 COMPLETE = 20_000  # the largest lattice of which every node is counted
 
-_SEARCHED = 1_000_000  # the largest lattice that is searched for the node of least loss
+_MOST_SEARCHED = 1_000_000  # the largest lattice that is searched for the node of least loss
 
 WALKERS = {module.CARD.name: module for module in (datafly, samarati, improved_greedy)}
 """The searches whose walks are shown, by name."""
 
-_COUNTED = 0.8  # the share of the time that passes before the searches walk, about
+_COUNTING_SHARE = 0.8  # the share of the time that passes before the searches walk, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +58,19 @@ class Assessment:
     @property
     def loss(self) -> np.ndarray:
         """What is lost at a node, in percent: 0 at the original values, 100 where everything is."""
-        return self._percent(np.where(self.satisfying, self.cost, self.raised))
+        return self._convert_to_percent(np.where(self.satisfying, self.cost, self.raised))
 
     @property
     def loss_suppressed(self) -> np.ndarray:
-        """The loss at a node once all records of classes that do not satisfy are suppressed."""
-        return self._percent(self.cost)
+        return self._convert_to_percent(self.cost)
 
-    def _percent(self, cost: np.ndarray) -> np.ndarray:
+    def _convert_to_percent(self, cost: np.ndarray) -> np.ndarray:
         """100 * cost / possible, as :func:`kanon.measures.alteration.value` counts."""
         # In the order of alteration, so that equal costs are equal to the last digit.
         return 100.0 * (cost / (self.possible or 1))
 
     @property
     def heights(self) -> np.ndarray:
-        """The sum of the levels of each node. Shape (N,)."""
         return np.asarray(self.nodes.sum(axis=1))
 
     @cached_property
@@ -80,10 +78,9 @@ class Assessment:
         return {tuple(node): place for place, node in enumerate(self.nodes.tolist())}
 
     def only(self, nodes: Iterable[Node]) -> Assessment:
-        """Some of the nodes, in canonical order."""
-        chosen = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
+        places = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
         arrays = ("nodes", "suppressed", "classes", "reached", "raised", "cost")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
+        return replace(self, **{name: getattr(self, name)[places] for name in arrays})
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,6 @@ class Walk:
         return self.first + len(self.steps) - 1
 
     def until(self, step: int | None) -> tuple[VisitedNode, ...]:
-        """The steps up to the one of that number; all for None."""
         return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
 
 
@@ -149,16 +145,17 @@ class Exploration:
         """How many nodes of each height satisfy; None if not every node was counted."""
         if not self.complete:
             return None
-        found = self.assessed
-        counted = np.bincount(found.heights[found.satisfying], minlength=len(self.per_height))
-        return tuple(counted.tolist())
+        assessment = self.assessed
+        counts = np.bincount(
+            assessment.heights[assessment.satisfying], minlength=len(self.per_height)
+        )
+        return tuple(counts.tolist())
 
     def walk(self, algorithm: str) -> Walk:
         return next(walk for walk in self.walks if walk.algorithm == algorithm)
 
 
 def explore(progress: Progress, task: Task) -> Exploration:
-    """Look at the lattice of a task: what a worker process is given."""
     task = replace(task, options={}, node=None)
     task.check()
     limit = task.suppression or 0
@@ -166,39 +163,45 @@ def explore(progress: Progress, task: Task) -> Exploration:
     trees = task.classes.hierarchies
     size = n_nodes(trees)
     complete = size <= COMPLETE
-    began = _COUNTED if complete else 0.0
+    counting_share = _COUNTING_SHARE if complete else 0.0
     parts = len(WALKERS) + (not complete)
 
-    rest = stretch(progress, began, 1.0)
+    rest = stretch(progress, counting_share, 1.0)
 
-    def walking(place: int) -> Progress:
+    def stretch_walk(place: int) -> Progress:
         return stretch(rest, place / parts, (place + 1) / parts)
 
-    lattice = Lattice(task, limit, stretch(progress, 0.0, began), thorough=True)
-    found = _assess(lattice, list(lattice.nodes()) if complete else [])
+    lattice = Lattice(task, limit, stretch(progress, 0.0, counting_share), thorough=True)
+    assessment = _measure_nodes(lattice, list(lattice.nodes()) if complete else [])
     walks = tuple(
-        _walk(module, task, size, walking(place)) for place, module in enumerate(WALKERS.values())
+        _run_walk(module, task, size, stretch_walk(place))
+        for place, module in enumerate(WALKERS.values())
     )
     if complete:
-        least, minimal = _least(found), _minimal(found, lattice.shape)
+        least, minimal = (
+            _find_least_node(assessment),
+            _find_minimal_nodes(assessment, lattice.shape),
+        )
     else:
         quiet = Lattice(task, limit, no_progress, thorough=True)
-        found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
-        search = walking(parts - 1)
-        least = optimal.anonymise(task, search).trace.node if size <= _SEARCHED else None
+        assessment = _measure_nodes(
+            quiet, sorted({step.node for walk in walks for step in walk.steps})
+        )
+        search = stretch_walk(parts - 1)
+        least = optimal.anonymise(task, search).trace.node if size <= _MOST_SEARCHED else None
         minimal = ()
-    tied: list[Node] = []
+    mingen_nodes: list[Node] = []
     if minimal and not limit:
         precise = Lattice(with_precision(task), 0, no_progress)
-        tied = mingen.least_distorted(precise, list(minimal))
+        mingen_nodes = mingen.least_distorted(precise, list(minimal))
     progress(1.0, "done")
     return replace(
         outline(task),
-        assessed=found,
+        assessed=assessment,
         complete=complete,
         minimal=minimal,
         least=least,
-        tied=tuple(tied),
+        tied=tuple(mingen_nodes),
         walks=walks,
     )
 
@@ -221,16 +224,16 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
         raise PlanError(
             f"The lattice has {thin(size)} nodes; up to {thin(COMPLETE)} are counted one by one."
         )
-    explored = explore(no_progress, task)
-    found = explored.assessed
+    exploration = explore(no_progress, task)
+    assessment = exploration.assessed
     names = ("loss", "satisfying", "suppressed", "classes", "reached")
-    numbers = pd.DataFrame({name: getattr(found, name) for name in names}).to_dict("records")
-    graph = nx.DiGraph(attributes=explored.attributes)
-    graph.add_nodes_from(zip(found.places, numbers, strict=True))
-    for node in found.places:
-        for place, name in enumerate(explored.attributes):
+    numbers = pd.DataFrame({name: getattr(assessment, name) for name in names}).to_dict("records")
+    graph = nx.DiGraph(attributes=exploration.attributes)
+    graph.add_nodes_from(zip(assessment.places, numbers, strict=True))
+    for node in assessment.places:
+        for place, name in enumerate(exploration.attributes):
             above = (*node[:place], node[place] + 1, *node[place + 1 :])
-            if above in found.places:
+            if above in assessment.places:
                 graph.add_edge(node, above, raised=name)
     return graph
 
@@ -238,9 +241,9 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
 def outline(task: Task) -> Exploration:
     trees = task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
-    none = np.zeros(0, dtype=np.int64)
+    no_numbers = np.zeros(0, dtype=np.int64)
     limit = task.suppression or 0
-    nothing = np.zeros((0, len(tops)), dtype=np.int32)
+    no_nodes = np.zeros((0, len(tops)), dtype=np.int32)
     return Exploration(
         attributes=task.classes.attributes,
         tops=tops,
@@ -249,7 +252,9 @@ def outline(task: Task) -> Exploration:
         limit=limit,
         n_records=task.classes.n_records,
         per_height=tuple(nodes_per_height(trees)),
-        assessed=Assessment(nothing, none, none, none, none, none, 0, limit),
+        assessed=Assessment(
+            no_nodes, no_numbers, no_numbers, no_numbers, no_numbers, no_numbers, 0, limit
+        ),
         complete=False,
         minimal=(),
         least=None,
@@ -261,9 +266,8 @@ def outline(task: Task) -> Exploration:
 
 
 def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
-    """What some nodes of a task's lattice amount to."""
     lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
-    return _assess(lattice, sorted(set(nodes)))
+    return _measure_nodes(lattice, sorted(set(nodes)))
 
 
 def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
@@ -272,20 +276,22 @@ def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
     >>> neighbourhood((2, 1), (1, 0), steps=1)
     [(0, 0), (1, 0), (1, 1), (2, 0)]
     """
-    found = {node}
+    neighbours = {node}
     for sign in (1, -1):
         last = {node}
         for _ in range(steps):
-            moved = (
-                (*one[:j], one[j] + sign, *one[j + 1 :]) for one in last for j in range(len(one))
+            candidates = (
+                (*other[:j], other[j] + sign, *other[j + 1 :])
+                for other in last
+                for j in range(len(other))
             )
             last = {
-                one
-                for one in moved
-                if all(0 <= level <= top for level, top in zip(one, tops, strict=True))
+                other
+                for other in candidates
+                if all(0 <= level <= top for level, top in zip(other, tops, strict=True))
             }
-            found |= last
-    return sorted(found)
+            neighbours |= last
+    return sorted(neighbours)
 
 
 def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
@@ -294,34 +300,38 @@ def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
     >>> ranks((1, 2), [(0, 1), (1, 0), (1, 1)])
     [0, 1, 1]
     """
-    after = [[1]]  # per quasi-identifier, the combinations of those after it, by sum
+    counts_after = [[1]]  # per quasi-identifier, the combinations of those after it, by sum
     for top in reversed(tops):
-        before, longer = after[-1], [0] * (len(after[-1]) + top)
-        for height, count in enumerate(before):
+        shorter, longer = counts_after[-1], [0] * (len(counts_after[-1]) + top)
+        for height, count in enumerate(shorter):
             for level in range(top + 1):
                 longer[height + level] += count
-        after.append(longer)
-    after.reverse()
+        counts_after.append(longer)
+    counts_after.reverse()
 
-    def rank(node: Node) -> int:
-        left, found = sum(node), 0
+    def compute_rank(node: Node) -> int:
+        height_left, position = sum(node), 0
         for j, level in enumerate(node):
-            ways = after[j + 1]
-            found += sum(ways[left - lower] for lower in range(level) if left - lower < len(ways))
-            left -= level
-        return found
+            counts = counts_after[j + 1]
+            position += sum(
+                counts[height_left - lower]
+                for lower in range(level)
+                if height_left - lower < len(counts)
+            )
+            height_left -= level
+        return position
 
-    return [rank(node) for node in nodes]
+    return [compute_rank(node) for node in nodes]
 
 
-def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
+def _measure_nodes(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
     loss = CellLoss(lattice)
     numbers = np.zeros((len(nodes), 5), dtype=np.int64)
     for place, node in enumerate(nodes):
-        reached = lattice.anonymity(node)
-        found = lattice.evaluate(node)
-        cost = loss.of(node, found)
-        numbers[place] = found.suppressed, found.classes, reached, cost - found.left, cost
+        k = lattice.anonymity(node)
+        evaluation = lattice.evaluate(node)
+        cost = loss.of(node, evaluation)
+        numbers[place] = evaluation.suppressed, evaluation.classes, k, cost - evaluation.left, cost
     return Assessment(
         nodes=np.array(nodes, dtype=np.int32).reshape(-1, len(lattice.tops)),
         suppressed=numbers[:, 0],
@@ -329,31 +339,31 @@ def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
         reached=numbers[:, 2],
         raised=numbers[:, 3],
         cost=numbers[:, 4],
-        possible=sum(int(each[-1]) for each in lattice.lost),
+        possible=sum(int(column_losses[-1]) for column_losses in lattice.lost),
         limit=lattice.limit,
     )
 
 
-def _minimal(found: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
-    satisfying = found.satisfying.reshape(shape)
+def _find_minimal_nodes(assessment: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
+    satisfying = assessment.satisfying.reshape(shape)
     minimal = satisfying.copy()
     for axis in range(len(shape)):
         lower, upper = [slice(None)] * len(shape), [slice(None)] * len(shape)
         lower[axis], upper[axis] = slice(None, -1), slice(1, None)
         minimal[tuple(upper)] &= ~satisfying[tuple(lower)]
-    return tuple(tuple(node) for node in found.nodes[minimal.ravel()].tolist())
+    return tuple(tuple(node) for node in assessment.nodes[minimal.ravel()].tolist())
 
 
-def _least(found: Assessment) -> Node | None:
-    places = np.flatnonzero(found.satisfying)
+def _find_least_node(assessment: Assessment) -> Node | None:
+    places = np.flatnonzero(assessment.satisfying)
     if not len(places):
         return None
-    best = places[int(found.cost[places].argmin())]
-    return tuple(found.nodes[best].tolist())
+    best = places[int(assessment.cost[places].argmin())]
+    return tuple(assessment.nodes[best].tolist())
 
 
-def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
-    # Datafly suppresses up to k records, as published, unless somebody says otherwise.
+def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk:
+    # Datafly suppresses up to k records, as published, unless the plan sets a limit.
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
@@ -369,14 +379,16 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     lattice = Lattice(task, limit, no_progress, thorough=True)
     steps = []
     for before, node in zip([None, *trace.walk], trace.walk, strict=False):
-        raised, distinct = _raised(lattice, before, node)
+        column, distinct = _find_raised_column(lattice, before, node)
         suppressed = lattice.evaluate(node).suppressed
-        steps.append(VisitedNode(node, raised, distinct, suppressed, lattice.anonymity(node)))
+        steps.append(VisitedNode(node, column, distinct, suppressed, lattice.anonymity(node)))
     return replace(walk, steps=tuple(steps), evaluated=trace.evaluated)
 
 
-def _raised(lattice: Lattice, before: Node | None, node: Node) -> tuple[int | None, int]:
+def _find_raised_column(
+    lattice: Lattice, before: Node | None, node: Node
+) -> tuple[int | None, int]:
     if before is None or node not in lattice.above(before):
         return None, 0
-    raised = next(j for j, level in enumerate(node) if level > before[j])
-    return raised, lattice.distinct(before)[raised]
+    column = next(j for j, level in enumerate(node) if level > before[j])
+    return column, lattice.distinct(before)[column]

@@ -1,11 +1,10 @@
-"""The greatest k for a given l or t: another model is given, and k is looked for.
+"""The greatest k that releases reach which meet another model.
 
-Three ways of greedy merging lead to releases that meet the model (see :data:`WAYS`). Once it is met
-it stays met, as merging never lowers the level of the worst class. The curve is the greatest k that
-any of them reaches with at most so much alteration: a lower bound of what is possible.
+Three searches by greedy merging (:data:`WAYS`) lead to such releases. Merging never lowers the
+level of the worst class, so a model stays met. The curve is the greatest k that any of them reaches
+with at most so much alteration: a lower bound (docs/explanation/reverse.md).
 
-Source: Mauger, Le Mahec, Dequen 2023, Section 4.4. The ways beside each other, and going on after
-the model is met, are ours (docs/explanation/reverse.md).
+Source: Mauger, Le Mahec, Dequen 2023, Section 4.4; merging on after the model is met is ours.
 """
 
 from collections import Counter
@@ -36,11 +35,11 @@ from kanon.sources.tables import Table
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
 
-_WAYS = (
+_SEARCH_CARDS = (
     Card(
         "k", "Models first, K",
         "Classes that break a model are merged first, then the smallest ones, each with the "
-        "partner that leaves the largest smallest class.",
+        "partner that makes the smallest class as large as possible.",
         _SOURCE,
     ),
     Card(
@@ -57,7 +56,7 @@ _WAYS = (
     ),
 )  # fmt: skip
 
-WAYS: Mapping[str, Card] = {card.name: card for card in _WAYS}
+WAYS: Mapping[str, Card] = {card.name: card for card in _SEARCH_CARDS}
 """The ways to releases that meet the models, by the names in the column ``way``."""
 
 
@@ -71,7 +70,6 @@ class GreatestK:
         return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
 
     def greatest_k(self, alteration: float) -> int | None:
-        """The greatest k with at most so much alteration; None if it does not meet the models."""
         within = self.curve["k"][self.curve["alteration"] <= alteration]
         return int(within.iloc[-1]) if len(within) else None
 
@@ -79,19 +77,18 @@ class GreatestK:
 def reverse(
     plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
 ) -> GreatestK:
-    """The greatest k that releases reach which meet the other models of a plan."""
-    prepared = prepare(plan, table, folder)
-    return solve_reverse(progress, reverse_task(prepared), plan.metric)
+    prepared_run = prepare(plan, table, folder)
+    return solve_reverse(progress, reverse_task(prepared_run), plan.metric)
 
 
-def reverse_task(prepared: PreparedRun) -> Task:
-    name = prepared.plan.algorithm.name
+def reverse_task(prepared_run: PreparedRun) -> Task:
+    name = prepared_run.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
             f"The reverse merges greedily, and the plan names the algorithm {quoted(name)}; set "
             "algorithm.name to 'gaa'."
         )
-    task = prepared.task().for_k(1)
+    task = prepared_run.task().for_k(1)
     if all(isinstance(model, KInPersons) for model in task.models):
         raise PlanError(
             "The reverse looks for the greatest k that goes with another model, and the plan asks "
@@ -102,84 +99,95 @@ def reverse_task(prepared: PreparedRun) -> Task:
 
 
 def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
-    """Merge until the models are met, and then on, the smallest class first, until one is left.
+    """Merge until the models are met, then on, the smallest class first, until one is left.
 
-    The merges that the models needed stand first, with the size 0, as they are made for every k.
+    The merges for the models come first, with size 0: they are made for every k.
     """
-    path = merge_greedily(task)
-    held = continued(path.after(len(path.parts)).released, task, progress)
-    none = np.zeros(len(held.parts), dtype=np.int64)
-    needed = path.followed_by(
-        MergePath(held.before, held.parts, none, held.nodes, held.counts, task.k)
+    merges = merge_greedily(task)
+    continuation = continued(merges.after(len(merges.parts)).released, task, progress)
+    none = np.zeros(len(continuation.parts), dtype=np.int64)
+    model_merges = merges.followed_by(
+        MergePath(
+            continuation.before,
+            continuation.parts,
+            none,
+            continuation.nodes,
+            continuation.counts,
+            task.k,
+        )
     )
-    needed = replace(needed, smallest=np.zeros_like(needed.smallest))
-    met = needed.after(len(needed.parts)).released
-    further = replace(task, classes=met, k=met.n_records, models=())
-    return needed.followed_by(merge_greedily(further))
+    model_merges = replace(model_merges, smallest=np.zeros_like(model_merges.smallest))
+    satisfying = model_merges.after(len(model_merges.parts)).released
+    rest = replace(task, classes=satisfying, k=satisfying.n_records, models=())
+    return model_merges.followed_by(merge_greedily(rest))
 
 
 def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
-    found: dict[str, Curves | Points] = {}
+    curves_by_search: dict[str, Curves | Points] = {}
     for place, strategy in enumerate(("k", "s1")):
-        led = replace(task, strategy=strategy, scope="table")
-        told = stretch(progress, 0.3 * place, 0.3 * (place + 1))
-        path = models_first(led, told)
-        found[strategy] = curves_along(path, [metric], least=_persons_along(path))
-    led = replace(task, strategy="s1", k=task.classes.n_records)
-    told = stretch(progress, 0.6, 1)
-    path = gaa.merge_path(led, stretch(told, 0, 0.5))
-    done = finished_at(path, led, FINISHED_K, told)
-    if done:
-        found["k-first"] = points_of(done, [metric])
+        search_task = replace(task, strategy=strategy, scope="table")
+        part_progress = stretch(progress, 0.3 * place, 0.3 * (place + 1))
+        path = models_first(search_task, part_progress)
+        curves_by_search[strategy] = curves_along(path, [metric], least=_count_persons_along(path))
+    search_task = replace(task, strategy="s1", k=task.classes.n_records)
+    part_progress = stretch(progress, 0.6, 1)
+    path = gaa.merge_path(search_task, stretch(part_progress, 0, 0.5))
+    finished = finished_at(path, search_task, FINISHED_K, part_progress)
+    if finished:
+        curves_by_search["k-first"] = points_of(finished, [metric])
     else:
-        found["k-first"] = curves_along(path, [metric], least=_persons_along(path))
-    parts = [_rows(way, curves, metric) for way, curves in found.items()]
-    ways = pd.concat(parts, ignore_index=True)
-    ways = ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int))
-    return GreatestK(ways, task.classes.of)
+        curves_by_search["k-first"] = curves_along(path, [metric], least=_count_persons_along(path))
+    parts = [_build_search_rows(name, curves, metric) for name, curves in curves_by_search.items()]
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows.assign(greatest=rows.index.isin(_keep_rising_k(rows).index).astype(int))
+    return GreatestK(rows, task.classes.of)
 
 
-def _persons_along(path: MergePath) -> np.ndarray | None:
+def _count_persons_along(path: MergePath) -> np.ndarray | None:
     """The fewest persons of a class after 0, 1, … merges, 0 before the models are met."""
-    known = path.classes.persons
-    if known is None:
+    persons = path.classes.persons
+    if persons is None:
         return None
-    whose = [{*own} for own in np.split(known.value.tolist(), known.start[1:-1])]
-    classes_of = Counter(map(len, whose))  # per number of persons: how many classes are left
-    found, least = [], min(classes_of)
+    members = [{*merged} for merged in np.split(persons.value.tolist(), persons.start[1:-1])]
+    classes_of = Counter(map(len, members))  # per number of persons: how many classes are left
+    fewest, least = [], min(classes_of)
     for size, parts in zip(path.smallest.tolist(), path.parts.tolist(), strict=True):
-        found.append(least if size else 0)
-        own = sorted((part for part in parts if part >= 0), key=lambda part: len(whose[part]))
-        classes_of.subtract(len(whose[part]) for part in own)
-        made = whose[own[-1]]  # the others go into the largest, so that few are moved
-        for part in own[:-1]:
-            made |= whose[part]
-            whose[part] = set()
-        whose.append(made)
-        classes_of[len(made)] += 1
+        fewest.append(least if size else 0)
+        merged = sorted((part for part in parts if part >= 0), key=lambda part: len(members[part]))
+        classes_of.subtract(len(members[part]) for part in merged)
+        union = members[merged[-1]]  # the others go into the largest, so that few are moved
+        for part in merged[:-1]:
+            union |= members[part]
+            members[part] = set()
+        members.append(union)
+        classes_of[len(union)] += 1
         while not classes_of[least]:
             least += 1
-    return np.array([*found, least])
+    return np.array([*fewest, least])
 
 
-def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
+def _build_search_rows(search: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
     numbers = by_total_variation(curves.columns() if isinstance(curves, Curves) else curves.numbers)
     frame = pd.DataFrame(
         {
-            "way": way,
+            "way": search,
             "alteration": numbers[f"alteration_{metric.name}"],
             "k": numbers["min_k"],
             "classes": numbers["classes"],
-            **{name: each for name, each in numbers.items() if name.startswith(_MEASURED)},
+            **{
+                name: values
+                for name, values in numbers.items()
+                if name.startswith(_PRIVACY_COLUMNS)
+            },
         }
     )
-    return _rising(frame[frame["k"] > 0])  # 0 stands for what the models needed
+    return _keep_rising_k(frame[frame["k"] > 0])  # 0 stands for what the models needed
 
 
-_MEASURED = ("entropy_l", "t_variational")
+_PRIVACY_COLUMNS = ("entropy_l", "t_variational")
 
 
-def _rising(rows: pd.DataFrame) -> pd.DataFrame:
-    ordered = rows.sort_values(["alteration", "k"], ascending=[True, False], kind="stable")
-    grown = ordered["k"] > ordered["k"].cummax().shift(fill_value=0)
-    return ordered[grown]
+def _keep_rising_k(rows: pd.DataFrame) -> pd.DataFrame:
+    by_alteration = rows.sort_values(["alteration", "k"], ascending=[True, False], kind="stable")
+    rises = by_alteration["k"] > by_alteration["k"].cummax().shift(fill_value=0)
+    return by_alteration[rises]

@@ -1,7 +1,4 @@
-"""Three searches of one lattice side by side, over k and over columns.
-
-The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013.
-"""
+"""Three searches of one lattice, over k and over columns, after Babu, Reddy et al. 2013."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -35,8 +32,7 @@ FEWEST_COLUMNS, MOST_COLUMNS = 3, 8  # from how many quasi-identifiers to how ma
 K_OVER_COLUMNS = 10  # the k of the experiment over quasi-identifiers, as published
 
 _REPEATS = ((0.02, 9), (0.2, 3))
-"""A run of fewer seconds is made so often, and the median counts: what else the machine does would
-show in a single one."""
+"""A run of fewer seconds is repeated so often, and the median counts."""
 
 _SHARES = {datafly.CARD.name: 1.0, samarati.CARD.name: 10.0, improved_greedy.CARD.name: 3.0}
 """About how long each takes beside the others, for the bar that shows how far all are."""
@@ -57,13 +53,11 @@ class Searches:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k that were run, rising."""
         return tuple(sorted({int(k) for k in self.over_k["k"]}))
 
     def along(self, measure: str, algorithm: str) -> np.ndarray:
-        """A column of ``over_k`` for one search, by rising k. Shape (len(ks),)."""
-        own = self.over_k[self.over_k["algorithm"] == algorithm].sort_values("k")
-        return own[measure].to_numpy()
+        rows = self.over_k[self.over_k["algorithm"] == algorithm].sort_values("k")
+        return rows[measure].to_numpy()
 
 
 class Tally(NamedTuple):
@@ -78,7 +72,7 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
     check_size(hierarchies, samarati.CARD.title)
     if n_records < PAPER_K[0]:
         raise PlanError(
-            f"The searches are run for k = {PAPER_K[0]} and more, and the table has "
+            f"The searches run for k = {PAPER_K[0]} and more, and the table has only "
             f"{counted(n_records, 'record')}."
         )
 
@@ -86,45 +80,41 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
 def measure_searches(
     progress: Progress, task: Task, metric: Metric, ks: Sequence[int] = PAPER_K
 ) -> Searches:
-    """Run the three searches over k and over quasi-identifiers: what a worker process is given.
-
-    k-anonymity alone is asked for, and all may suppress as many records, so that losses compare.
-    """
     task = replace(task, models=(), node=None, suppression=task.suppression or 0)
     classes = task.classes
     check_searches(classes.hierarchies, classes.n_records)
-    some = [k for k in ks if k <= classes.n_records]
+    usable_ks = [k for k in ks if k <= classes.n_records]
     numbers = numbers_of_columns(len(classes.attributes), classes.n_records)
-    clock = _Clock(progress, (len(some) + len(numbers)) * sum(_SHARES.values()))
+    clock = _Clock(progress, (len(usable_ks) + len(numbers)) * sum(_SHARES.values()))
     for name in SEARCHES:  # what is compiled or loaded at the first run is not timed
-        _search(name, narrowed(task, 1).for_k(1), no_progress)
+        _run_search(name, narrowed(task, 1).for_k(1), no_progress)
     over_k = []
-    for k in some:
+    for k in usable_ks:
         for name in SEARCHES:
-            seconds, found = clock.timed(name, task.for_k(k), f"k = {thin(k)}")
-            over_k.append({"k": k, "algorithm": name, **_taken(seconds, found)})
+            seconds, recoding = clock.measure_search(name, task.for_k(k), f"k = {thin(k)}")
+            over_k.append({"k": k, "algorithm": name, **_record_effort(seconds, recoding)})
             over_k[-1] |= {
-                iloss.CARD.name: iloss.value(found),
-                iloss_mean.CARD.name: iloss_mean.value(found),
-                level_of_generalisation.CARD.name: level_of_generalisation.value(found),
-                alteration.CARD.name: alteration.value(found, metric),
-                "suppressed": found.suppressed_records,
-                "min_k": found.min_k,
+                iloss.CARD.name: iloss.value(recoding),
+                iloss_mean.CARD.name: iloss_mean.value(recoding),
+                level_of_generalisation.CARD.name: level_of_generalisation.value(recoding),
+                alteration.CARD.name: alteration.value(recoding, metric),
+                "suppressed": recoding.suppressed_records,
+                "min_k": recoding.min_k,
             }
     over_columns = []
     for number in numbers:
-        some_columns = narrowed(task, number).for_k(K_OVER_COLUMNS)
-        trees = some_columns.classes.hierarchies
+        narrow_task = narrowed(task, number).for_k(K_OVER_COLUMNS)
+        trees = narrow_task.classes.hierarchies
         for name in SEARCHES:
             about = counted(number, "quasi-identifier")
-            seconds, found = clock.timed(name, some_columns, about)
+            seconds, recoding = clock.measure_search(name, narrow_task, about)
             over_columns.append(
                 {
                     "columns": number,
                     "adds": classes.attributes[number - 1],
                     "algorithm": name,
                     "k": K_OVER_COLUMNS,
-                    **_taken(seconds, found),
+                    **_record_effort(seconds, recoding),
                     "most_evaluated": most_evaluated(name, trees),
                     **lattice_sizes(trees),
                 }
@@ -138,22 +128,21 @@ def measure_searches(
         limit=task.suppression or 0,
         n_records=classes.n_records,
         tops=tuple(tree.height - 1 for tree in classes.hierarchies),
-        lacking=_lacking(len(classes.attributes), classes.n_records),
+        lacking=_explain_lacking(len(classes.attributes), classes.n_records),
     )
 
 
 def numbers_of_columns(n_columns: int, n_records: int) -> range:
-    """The numbers of quasi-identifiers that the searches are run on at k = 10."""
     most = 0 if n_records < K_OVER_COLUMNS else min(n_columns, MOST_COLUMNS)
     return range(FEWEST_COLUMNS, most + 1)
 
 
-def _lacking(n_columns: int, n_records: int) -> str:
+def _explain_lacking(n_columns: int, n_records: int) -> str:
     if n_columns < FEWEST_COLUMNS:
-        return f"It starts with {FEWEST_COLUMNS} quasi-identifiers, and the table has {n_columns}."
+        return f"It needs at least {FEWEST_COLUMNS} quasi-identifiers; the table has {n_columns}."
     if n_records < K_OVER_COLUMNS:
         records = counted(n_records, "record")
-        return f"It is made for k = {K_OVER_COLUMNS}, and the table has {records}."
+        return f"It runs at k = {K_OVER_COLUMNS}, and the table has only {records}."
     return ""
 
 
@@ -164,7 +153,6 @@ def narrowed(task: Task, number: int) -> Task:
 
 
 def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
-    """The nodes of a lattice, and those of its largest height, counted and by the formula."""
     return {
         "lattice_nodes": n_nodes(hierarchies),
         "largest_height": max(nodes_per_height(hierarchies)),
@@ -173,76 +161,71 @@ def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
 
 
 def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
-    """The nodes that a search evaluates at most, whatever the table."""
     top = sum(tree.height - 1 for tree in hierarchies)
     return {
         datafly.CARD.name: top + 1,
-        samarati.CARD.name: _most_of_binary_search(nodes_per_height(hierarchies)),
+        samarati.CARD.name: _count_binary_search(nodes_per_height(hierarchies)),
         improved_greedy.CARD.name: 1 + len(hierarchies) * top,
     }[algorithm]
 
 
-def _most_of_binary_search(per_height: Sequence[int]) -> int:
+def _count_binary_search(per_height: Sequence[int]) -> int:
     most = 0
-    for lowest in range(len(per_height)):
-        low, high, tried = 0, len(per_height) - 1, {lowest}
+    for lowest_height in range(len(per_height)):
+        low, high, heights = 0, len(per_height) - 1, {lowest_height}
         while low < high:
             middle = (low + high) // 2
-            tried.add(middle)
-            low, high = (low, middle) if middle >= lowest else (middle + 1, high)
-        most = max(most, sum(per_height[height] for height in tried))
+            heights.add(middle)
+            low, high = (low, middle) if middle >= lowest_height else (middle + 1, high)
+        most = max(most, sum(per_height[height] for height in heights))
     return most
 
 
-def tally(found: Searches, measure: str, one: str, other: str | Iterable[str]) -> Tally:
-    others = [other] if isinstance(other, str) else list(other)
-    ours = found.along(measure, one).astype(float)
-    theirs = np.min([found.along(measure, name).astype(float) for name in others], axis=0)
+def tally(study: Searches, measure: str, first: str, second: str | Iterable[str]) -> Tally:
+    others = [second] if isinstance(second, str) else list(second)
+    ours = study.along(measure, first).astype(float)
+    theirs = np.min([study.along(measure, name).astype(float) for name in others], axis=0)
     equal = np.isclose(ours, theirs, rtol=1e-9, atol=0)
     less = int((~equal & (ours < theirs)).sum())
     return Tally(less, int(equal.sum()), len(ours) - less - int(equal.sum()))
 
 
-def times_as_long(found: Searches, one: str, other: str) -> float:
-    """The median over k of how many times as long one search takes as another."""
-    return float(np.median(found.along("seconds", one) / found.along("seconds", other)))
+def times_as_long(study: Searches, first: str, second: str) -> float:
+    return float(np.median(study.along("seconds", first) / study.along("seconds", second)))
 
 
 class _Clock:
-    """Times runs, and tells how far all of them are."""
-
     def __init__(self, progress: Progress, whole: float) -> None:
-        self._progress, self._whole, self._done = progress, whole, 0.0
+        self._progress, self._whole, self._elapsed = progress, whole, 0.0
 
-    def timed(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
+    def measure_search(self, name: str, task: Task, about: str) -> tuple[float, Recoding]:
         share = _SHARES[name]
-        doing = f"{short_title(name)}, {about}"
+        label = f"{short_title(name)}, {about}"
 
-        def tell(part: float, text: str) -> None:
+        def show_progress(part: float, text: str) -> None:
             more = f": {text}" if text and part < 1 else ""
-            self._progress((self._done + share * part) / self._whole, f"{doing}{more}")
+            self._progress((self._elapsed + share * part) / self._whole, f"{label}{more}")
 
-        tell(0.0, "")
-        taken: list[float] = []
-        while len(taken) < (_repeats(taken[0]) if taken else 1):
-            started = time.perf_counter()
-            found = _search(name, task, no_progress if taken else tell)
-            taken.append(time.perf_counter() - started)
-        self._done += share
-        return median(taken), found
+        show_progress(0.0, "")
+        durations: list[float] = []
+        while len(durations) < (_choose_repeats(durations[0]) if durations else 1):
+            start = time.perf_counter()
+            recoding = _run_search(name, task, no_progress if durations else show_progress)
+            durations.append(time.perf_counter() - start)
+        self._elapsed += share
+        return median(durations), recoding
 
 
-def _repeats(seconds: float) -> int:
-    """How often a run is made that took so long at first."""
+def _choose_repeats(seconds: float) -> int:
     return next((often for below, often in _REPEATS if seconds < below), 1)
 
 
-def _search(name: str, task: Task, progress: Progress) -> Recoding:
+def _run_search(name: str, task: Task, progress: Progress) -> Recoding:
     module: ModuleType = WALKERS[name]
     options = task.options if module.CARD.parameters else {}
-    found: Recoding = module.anonymise(replace(task, options=options), progress)
-    return found
+    recoding: Recoding = module.anonymise(replace(task, options=options), progress)
+    return recoding
 
 
-def _taken(seconds: float, found: Recoding) -> dict[str, Any]:
-    return {"seconds": seconds, "nodes_evaluated": found.trace.evaluated}
+def _record_effort(seconds: float, recoding: Recoding) -> dict[str, Any]:
+    return {"seconds": seconds, "nodes_evaluated": recoding.trace.evaluated}

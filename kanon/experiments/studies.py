@@ -1,4 +1,4 @@
-"""What can be learnt from the releases of a plan, over k and over algorithms: for a worker process.
+"""What can be learnt from the releases of a plan, over k and over algorithms.
 
 After Viton et al. 2021 (representations), and de Spoelberch (which measure predicts).
 """
@@ -38,12 +38,12 @@ def labels_of(
     role = prepared.plan.roles.roles.get(target)
     if role is Role.QUASI_IDENTIFIER:
         raise PlanError(
-            f"{quoted(target)} is a quasi-identifier, so a release blurs it; the target must be a "
-            "column that leaves as it is: make it sensitive or insensitive, or choose another."
+            f"{quoted(target)} is a quasi-identifier, which a release generalises; the target has "
+            "to be released unchanged: make it sensitive or insensitive, or choose another column."
         )
     if role is Role.IDENTIFIER:
         raise PlanError(
-            f"{quoted(target)} is an identifier and leaves the release; choose another target."
+            f"{quoted(target)} is an identifier, which a release leaves out; choose another target."
         )
     return labelled(prepared.source.histogram_of(target), training_share, seed)
 
@@ -74,11 +74,11 @@ def experiment_of(
     trained: Trained = "original",
 ) -> Experiment:
     n = prepared.classes.highest_k
-    some = _up_to_n(ks, n)
-    task = prepared.task().for_k(max(*some, trained_k(n)))
+    usable_ks = _select_k(ks, n)
+    task = prepared.task().for_k(max(*usable_ks, trained_k(n)))
     task.check()
     check_task(prepared.plan.algorithm.name, task)
-    return Experiment(prepared.plan.algorithm.name, task, some, labels, classifier, trained)
+    return Experiment(prepared.plan.algorithm.name, task, usable_ks, labels, classifier, trained)
 
 
 def run_experiment(
@@ -86,31 +86,33 @@ def run_experiment(
 ) -> None:
     progress(0.0, "making the releases")
     on_release = experiment.trained == "release"
-    own = trained_k(experiment.task.classes.highest_k)
-    ks = sorted({*experiment.ks, *([own] if on_release else [])})
-    made = recodings_at(stretch(progress, 0.0, _MADE), experiment.algorithm, experiment.task, ks)
+    training_k = trained_k(experiment.task.classes.highest_k)
+    ks = sorted({*experiment.ks, *([training_k] if on_release else [])})
+    releases = recodings_at(
+        stretch(progress, 0.0, _RELEASES_SHARE), experiment.algorithm, experiment.task, ks
+    )
     study = ClassifierStudy(
         experiment.task.classes,
-        {k: made[k] for k in experiment.ks},
+        {k: releases[k] for k in experiment.ks},
         experiment.labelled,
         experiment.classifier,
         experiment.trained,
-        made[own] if on_release else None,
+        releases[training_k] if on_release else None,
     )
-    run_fits(stretch(progress, _MADE, 1.0), study, fits, keep)
+    run_fits(stretch(progress, _RELEASES_SHARE, 1.0), study, fits, keep)
 
 
-_MADE = 0.02  # the share of the time that the releases take, about
+_RELEASES_SHARE = 0.02  # the share of the time that the releases take, about
 
 
-def _up_to_n(ks: Iterable[int], most: int) -> tuple[int, ...]:
-    some = tuple(sorted({k for k in ks if 2 <= k <= most}))
-    if not some:
+def _select_k(ks: Iterable[int], most: int) -> tuple[int, ...]:
+    usable_ks = tuple(sorted({k for k in ks if 2 <= k <= most}))
+    if not usable_ks:
         raise PlanError(
             f"No k is left: choose at least one from 2 to {thin(most)}, the largest that this "
             "table allows."
         )
-    return some
+    return usable_ks
 
 
 # --- which measure predicts -------------------------------------------------------------------
@@ -122,8 +124,6 @@ class StudiedAlgorithm(NamedTuple):
 
 
 class Training(NamedTuple):
-    """A classifier to be trained on a release: which algorithm's, for which k, with which seed."""
-
     algorithm: str
     k: int
     classifier: str
@@ -131,8 +131,6 @@ class Training(NamedTuple):
 
 
 class ReleaseMeasures(NamedTuple):
-    """The measures of a release, by name; what does not apply to it is missing."""
-
     algorithm: str
     k: int
     values: Mapping[str, float]
@@ -159,116 +157,125 @@ class Prediction:
 def predict(
     progress: Progress,
     prediction: Prediction,
-    wanted: Sequence[Training],
+    trainings_left: Sequence[Training],
     keep: Callable[[ReleaseMeasures | LearntScores], None],
 ) -> None:
     """Train classifiers on releases and validate each on the other records of the same release."""
-    done = 0
+    n_done = 0
     size = len(prediction.labelled.labels)
     for algorithm, task in prediction.candidates:
-        own = [one for one in wanted if one.algorithm == algorithm]
-        ks = sorted({one.k for one in own})
-        made = _made(progress, algorithm, task, ks, done / len(wanted))
-        for one in own:
-            if one.k not in made:  # known to be impossible, so nobody asks again
-                keep(LearntScores(one, (float("nan"),) * len(SCORES)))
-                done += 1
-        for k, recoding in made.items():
-            keep(ReleaseMeasures(algorithm, k, _measured(prediction, recoding, k)))
+        trainings = [training for training in trainings_left if training.algorithm == algorithm]
+        ks = sorted({training.k for training in trainings})
+        releases = _create_releases(progress, algorithm, task, ks, n_done / len(trainings_left))
+        for training in trainings:
+            if training.k not in releases:  # known to be impossible, so not tried again
+                keep(LearntScores(training, (float("nan"),) * len(SCORES)))
+                n_done += 1
+        for k, recoding in releases.items():
+            keep(ReleaseMeasures(algorithm, k, _measure_release(prediction, recoding, k)))
             matrix = represent(prediction.representation, recoding)
-            training, validation = prediction.labelled.released(recoding)
-            for one in own:
-                if one.k != k:
+            training_records, validation_records = prediction.labelled.released(recoding)
+            for training in trainings:
+                if training.k != k:
                     continue
-                classifier = CLASSIFIERS[one.classifier].card.title
+                classifier = CLASSIFIERS[training.classifier].card.title
                 text = f"{short_title(algorithm)}, k = {thin(k)}, {classifier}"
-                progress(done / len(wanted), f"fit {done + 1} of {len(wanted)}: {text}")
-                found = [float("nan")] * len(SCORES)
-                if len(training.records) and len(validation.records):
-                    model = fit(one.classifier, matrix, training, size, one.seed)
+                progress(
+                    n_done / len(trainings_left),
+                    f"fit {n_done + 1} of {len(trainings_left)}: {text}",
+                )
+                values = [float("nan")] * len(SCORES)
+                if len(training_records.records) and len(validation_records.records):
+                    model = fit(training.classifier, matrix, training_records, size, training.seed)
                     chances = model.chances(matrix)
                     positive = prediction.labelled.positive
-                    found = [*scores(chances, validation, positive).values()]
-                keep(LearntScores(one, tuple(found)))
-                done += 1
+                    values = [*scores(chances, validation_records, positive).values()]
+                keep(LearntScores(training, tuple(values)))
+                n_done += 1
     progress(1.0, "done")
 
 
-def _made(
-    progress: Progress, algorithm: str, task: Task, ks: Sequence[int], done: float
+def _create_releases(
+    progress: Progress, algorithm: str, task: Task, ks: Sequence[int], share: float
 ) -> dict[int, Recoding]:
     if not ks:
         return {}
 
-    def told(_: float, text: str) -> None:
-        progress(done, f"{short_title(algorithm)}: {text}")
+    def show_progress(_: float, text: str) -> None:
+        progress(share, f"{short_title(algorithm)}: {text}")
 
     try:
-        return recodings_at(told, algorithm, task, ks)
+        return recodings_at(show_progress, algorithm, task, ks)
     except Unsatisfiable:
-        found: dict[int, Recoding] = {}
+        releases: dict[int, Recoding] = {}
         for k in ks:
             try:
-                found |= recodings_at(told, algorithm, task, [k])
+                releases |= recodings_at(show_progress, algorithm, task, [k])
             except Unsatisfiable:
                 continue
-        return found
+        return releases
 
 
-def _measured(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, float]:
-    found = summary(recoding, prediction.metrics, k)
+def _measure_release(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, float]:
+    measures = summary(recoding, prediction.metrics, k)
     labelled_classes = replace(recoding.classes, sensitive=(prediction.histogram,))
     wrong = classification_metric.value(
         replace(recoding, classes=labelled_classes), prediction.histogram.name
     )
     flat: dict[str, Any] = {
-        **{f"{alteration.CARD.name}_{name}": each for name, each in found["alteration"].items()},
-        **{name: found[name] for name in utility_cards()},
+        **{
+            f"{alteration.CARD.name}_{name}": value
+            for name, value in measures["alteration"].items()
+        },
+        **{name: measures[name] for name in utility_cards()},
         classification_metric.CARD.name: wrong,
     }
     return {name: float(value) for name, value in flat.items() if value is not None}
 
 
 def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
-    found = {}
+    cards = {}
     for metric in metrics:
         name, title = f"{alteration.CARD.name}_{metric.name}", f"Alteration, {metric.card.title}"
-        found[name] = replace(alteration.CARD, name=name, title=title)
+        cards[name] = replace(alteration.CARD, name=name, title=title)
     label_card = classification_metric.CARD
-    return {**found, **utility_cards(), label_card.name: label_card}
+    return {**cards, **utility_cards(), label_card.name: label_card}
 
 
-def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
-    """A row per release: its algorithm and k, every measure, and every classifier's score."""
+def points_table(findings: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
     place = list(SCORES).index(score)
-    measured: dict[tuple[str, int], Mapping[str, float]] = {}
-    learned: dict[tuple[str, int], dict[str, list[float]]] = {}
-    for one in found:
-        if isinstance(one, ReleaseMeasures):
-            measured[one.algorithm, one.k] = one.values
+    measures_by_release: dict[tuple[str, int], Mapping[str, float]] = {}
+    scores_by_release: dict[tuple[str, int], dict[str, list[float]]] = {}
+    for finding in findings:
+        if isinstance(finding, ReleaseMeasures):
+            measures_by_release[finding.algorithm, finding.k] = finding.values
         else:
-            key = (one.wanted.algorithm, one.wanted.k)
-            per_classifier = learned.setdefault(key, {})
-            per_classifier.setdefault(one.wanted.classifier, []).append(one.scores[place])
-    scored = {
-        name: sum(name in each for key, each in learned.items() if key in measured)
+            key = (finding.wanted.algorithm, finding.wanted.k)
+            per_classifier = scores_by_release.setdefault(key, {})
+            per_classifier.setdefault(finding.wanted.classifier, []).append(finding.scores[place])
+    release_counts = {
+        name: sum(
+            name in classifier_scores
+            for key, classifier_scores in scores_by_release.items()
+            if key in measures_by_release
+        )
         for name in CLASSIFIERS
     }
-    enough = max(1, max(scored.values()) / 2)
-    names = [name for name, releases in scored.items() if releases >= enough]
+    enough = max(1, max(release_counts.values()) / 2)
+    names = [name for name, releases in release_counts.items() if releases >= enough]
     rows = [
         {
             "algorithm": key[0],
             "k": key[1],
-            **measured[key],
-            **{name: float(np.mean(each[name])) for name in names},
+            **measures_by_release[key],
+            **{name: float(np.mean(classifier_scores[name])) for name in names},
         }
-        for key, each in learned.items()
-        if key in measured and all(name in each for name in names)
+        for key, classifier_scores in scores_by_release.items()
+        if key in measures_by_release and all(name in classifier_scores for name in names)
     ]
     table = pd.DataFrame(rows, columns=None if rows else ["algorithm", "k"])
-    kept = [name for name in table.columns if name in names or not table[name].isna().any()]
-    return table[kept]
+    columns = [name for name in table.columns if name in names or not table[name].isna().any()]
+    return table[columns]
 
 
 def check_candidate(candidate: StudiedAlgorithm, ks: Sequence[int]) -> None:

@@ -28,46 +28,20 @@ from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 
 @dataclass(frozen=True)
 class Configuration:
-    """What one line of a comparison was made with.
+    """What one line of a comparison is made with."""
 
-    Attributes
-    ----------
-    metric
-        The metric that guides the merging.
-    strategy
-        Which partner a class is merged with.
-    tie_seed
-        What breaks ties; None for the canonical order.
-    scope
-        Whose l and t the strategy looks at.
-    algorithm
-        What merges.
-    """
-
-    metric: str
+    metric: str  # guides the merging
     strategy: str = "s1"
-    tie_seed: int | None = None
-    scope: Scope = "table"
+    tie_seed: int | None = None  # None for the canonical order
+    scope: Scope = "table"  # whose l and t the strategy looks at
     algorithm: str = "gaa"
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedRun:
-    """One run of a comparison.
-
-    Attributes
-    ----------
-    algorithm
-        Its name.
-    task
-        What to run it on; its own k is not used.
-    yardstick
-        The hierarchies that the releases are measured in, in the order of the quasi-identifiers;
-        None for their own.
-    """
-
     algorithm: str
-    task: Task
+    task: Task  # its own k is not used
+    # the hierarchies that releases are measured in, per quasi-identifier; None for their own
     yardstick: tuple[Hierarchy, ...] | None = None
 
 
@@ -133,28 +107,33 @@ def sweep(
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
     """
-    wanted = [
-        replace(one, scope=plan.algorithm.scope)
-        for one in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+    configs = [
+        replace(config, scope=plan.algorithm.scope)
+        for config in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
     ]
     check_k(ks)
-    tasks = tasks_of(prepare(plan, table, folder), wanted)
+    tasks = tasks_of(prepare(plan, table, folder), configs)
     tasks[0].for_k(max(ks)).check()
     for task in tasks:
         check_task(plan.algorithm.name, task)
-    measured = measured_metrics(plan, metrics)
+    all_metrics = measured_metrics(plan, metrics)
     # What an algorithm does not go by makes no other run: it stands in several rows.
     name = plan.algorithm.name
-    alike = [
-        (one.metric if uses(name, "metric") else "", one.strategy if uses(name, "strategy") else "")
-        for one in wanted
+    keys = [
+        (
+            config.metric if uses(name, "metric") else "",
+            config.strategy if uses(name, "strategy") else "",
+        )
+        for config in configs
     ]
-    different = {key: PlannedRun(name, task) for key, task in zip(alike, tasks, strict=True)}
-    solved = solve_sweep(progress, list(different.values()), ks, measured, workers)
-    found = dict(zip(different, solved, strict=True))
+    different = {key: PlannedRun(name, task) for key, task in zip(keys, tasks, strict=True)}
+    solutions = solve_sweep(progress, list(different.values()), ks, all_metrics, workers)
+    solution_by_key = dict(zip(different, solutions, strict=True))
     rows = [
-        numbers_table({"metric": one.metric, "strategy": one.strategy, **found[key].at(ks)})
-        for one, key in zip(wanted, alike, strict=True)
+        numbers_table(
+            {"metric": config.metric, "strategy": config.strategy, **solution_by_key[key].at(ks)}
+        )
+        for config, key in zip(configs, keys, strict=True)
     ]
     return pd.concat(rows, ignore_index=True)
 
@@ -162,31 +141,17 @@ def sweep(
 def configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
-    """Every metric with every strategy and every tie seed, in that order.
-
-    Parameters
-    ----------
-    plan
-        Its composed metrics may be named.
-    metrics, strategies, tie_seeds
-        What to combine; the seed None is the canonical order.
-
-    Raises
-    ------
-    MetricError, PlanError
-        A name is unknown or given twice, or there is none.
-    """
-    given: dict[str, Sequence[object]] = {
+    names_by_kind: dict[str, Sequence[object]] = {
         "metric": metrics,
         "strategy": strategies,
         "tie seed": tie_seeds,
     }
-    for what, names in given.items():
+    for kind, names in names_by_kind.items():
         if not names:
-            raise PlanError(f"Name at least one {what} to compare.")
-        twice = [name for place, name in enumerate(names) if name in names[:place]]
-        if twice:
-            raise PlanError(f"The {what} {quoted(twice[0])} is named twice; name each one once.")
+            raise PlanError(f"Name at least one {kind} to compare.")
+        repeated = [name for place, name in enumerate(names) if name in names[:place]]
+        if repeated:
+            raise PlanError(f"The {kind} {quoted(repeated[0])} is named twice; name each one once.")
     for name in metrics:
         metric_named(name, plan.composed_metrics)
     for name in strategies:
@@ -198,7 +163,7 @@ def configurations(
                 f"The algorithm {quoted(plan.algorithm.name)} picks no partners; the strategy "
                 f"{quoted(name)} needs 'gaa'."
             )
-    return [Configuration(*each) for each in product(metrics, strategies, tie_seeds)]
+    return [Configuration(*names) for names in product(metrics, strategies, tie_seeds)]
 
 
 def check_k(ks: Sequence[object]) -> None:
@@ -224,23 +189,19 @@ def check_k(ks: Sequence[object]) -> None:
             raise PlanError(f"k = {k} is given twice; give each k once.")
 
 
-def tasks_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Task]:
-    """The task of each configuration, for the algorithm of the plan.
-
-    Raises
-    ------
-    MetricError
-        A metric cannot be used with these hierarchies.
-    """
+def tasks_of(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> list[Task]:
     return [
-        prepared.guided_by(
-            metric=one.metric, strategy=one.strategy, tie_seed=one.tie_seed, scope=one.scope
+        prepared_run.guided_by(
+            metric=config.metric,
+            strategy=config.strategy,
+            tie_seed=config.tie_seed,
+            scope=config.scope,
         ).task()
-        for one in wanted
+        for config in configs
     ]
 
 
-_RUNNING = 0.9  # the share of a run's time that passes before its curves are measured, about
+_RUNNING_SHARE = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
 def solve_sweep(
@@ -251,37 +212,19 @@ def solve_sweep(
     workers: int | None = None,
     also_at: Sequence[int] | None = None,
 ) -> list[Curves | Points]:
-    """Make several runs: what a worker process is given.
+    """Make several runs at once, one thread per core by default; they share the classes.
 
-    Several go at once, as many as there are cores: see
-    :func:`kanon.base.parallel.side_by_side`. They share the classes, which nobody changes.
-
-    Parameters
-    ----------
-    runs
-        What to run on what. A task with models beyond k-anonymity is run once per k.
-    metrics
-        The metrics that every release is measured in.
-    workers
-        How many threads; by default one per core.
-    also_at
-        At which k a run that serves every k is measured by what is no running sum too; see
-        :mod:`kanon.measures.extended_measures`. By default no such run is measured by further
-        measures.
-
-    Returns
-    -------
-    list of Curves or Points
-        Per run the criteria at every k up to the largest wanted, or at those that were wanted.
+    A task with models beyond k-anonymity runs once per k. ``also_at``: the k at which runs that
+    serve every k are also measured by :mod:`kanon.measures.extended_measures`.
     """
 
-    def made(run: PlannedRun, told: Progress) -> Curves | Points:
-        return _criteria(told, run, ks, metrics, also_at)
+    def measure_run(run: PlannedRun, run_progress: Progress) -> Curves | Points:
+        return _measure_run(run_progress, run, ks, metrics, also_at)
 
-    return side_by_side([partial(made, run) for run in runs], progress, "run", workers)
+    return side_by_side([partial(measure_run, run) for run in runs], progress, "run", workers)
 
 
-def _criteria(
+def _measure_run(
     progress: Progress,
     run: PlannedRun,
     ks: Sequence[int],
@@ -290,21 +233,21 @@ def _criteria(
 ) -> Curves | Points:
     module, task = algorithm_named(run.algorithm), run.task
 
-    def seen(recoding: Recoding) -> Recoding:
+    def convert(recoding: Recoding) -> Recoding:
         if run.yardstick is None:
             return recoding
         return recoding_in_terms_of(recoding, run.yardstick)
 
     if serves_every_k(run.algorithm):
         path = module.merge_path(
-            task.for_k(max(ks)), lambda part, text: progress(_RUNNING * part, text)
+            task.for_k(max(ks)), lambda part, text: progress(_RUNNING_SHARE * part, text)
         )
-        done = finished_at(path, task, ks, progress)
-        if done:
-            return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
-        measured = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
-        within = None if also_at is None else [k for k in also_at if k <= path.k_max]
-        return curves_along(measured, metrics, within, lambda k: seen(path.at(k)))
+        finished = finished_at(path, task, ks, progress)
+        if finished:
+            return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)
+        measured_path = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
+        measured_ks = None if also_at is None else [k for k in also_at if k <= path.k_max]
+        return curves_along(measured_path, metrics, measured_ks, lambda k: convert(path.at(k)))
 
-    done = recodings_at(progress, run.algorithm, task, ks)
-    return points_of({k: seen(recoding) for k, recoding in done.items()}, metrics)
+    finished = recodings_at(progress, run.algorithm, task, ks)
+    return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)

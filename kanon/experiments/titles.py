@@ -10,21 +10,19 @@ from kanon.metrics import METRICS
 from kanon.strategies import LOOKS_AT, Scope
 
 
-def name_of(configuration: Configuration) -> str:
-    """A name for a configuration, whatever breaks its ties: its metric and what is unusual."""
-    metric = configuration.metric
+def name_of(config: Configuration) -> str:
+    metric = config.metric
     if metric not in METRICS:  # one of the user's own may be called like a strategy
         metric = f"“{metric}”"
-    parts = [metric] if guided(configuration) else []
-    parts += [configuration.strategy] if configuration.strategy != "s1" else []
-    parts += [configuration.scope] if configuration.scope != "table" else []
-    parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
+    parts = [metric] if guided(config) else []
+    parts += [config.strategy] if config.strategy != "s1" else []
+    parts += [config.scope] if config.scope != "table" else []
+    parts += [config.algorithm] if config.algorithm != "gaa" else []
     return " · ".join(parts)
 
 
-def guided(configuration: Configuration) -> bool:
-    """Whether a metric guides a configuration."""
-    return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
+def guided(config: Configuration) -> bool:
+    return config.strategy not in COSTLESS and uses(config.algorithm, "metric")
 
 
 def combined(
@@ -34,40 +32,38 @@ def combined(
     algorithms: Sequence[str] = ("gaa",),
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
-    """Every algorithm with every metric, strategy and scope, each configuration once."""
-    found: dict[str, Configuration] = {}
+    by_name: dict[str, Configuration] = {}
     for algorithm in algorithms:
-        led = strategies if uses(algorithm, "strategy") else ("s1",)
-        for metric, strategy, scope in product(metrics or ["nllm"], led, scopes):
-            chosen = scope if LOOKS_AT[strategy] else "table"
-            one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
-            if metrics or not guided(one):
-                found.setdefault(name_of(one), one)
-    return tuple(found.values())
+        used_strategies = strategies if uses(algorithm, "strategy") else ("s1",)
+        for metric, strategy, scope in product(metrics or ["nllm"], used_strategies, scopes):
+            used_scope = scope if LOOKS_AT[strategy] else "table"
+            config = Configuration(metric, strategy, tie_seed, used_scope, algorithm)
+            if metrics or not guided(config):
+                by_name.setdefault(name_of(config), config)
+    return tuple(by_name.values())
 
 
 def titles_of_configurations(
-    configurations: Sequence[Configuration], metrics: Mapping[str, str]
+    configs: Sequence[Configuration], metrics: Mapping[str, str]
 ) -> list[str]:
-    """A short label for each configuration: what tells it from the others."""
-    metrics_used = {each.metric for each in configurations if guided(each)}
-    picking = [each for each in configurations if uses(each.algorithm, "strategy")]
-    strategies = {each.strategy for each in picking}
-    several = len({each.algorithm for each in configurations}) > 1
-    found = []
-    for each in configurations:
+    metrics_used = {config.metric for config in configs if guided(config)}
+    with_strategy = [config for config in configs if uses(config.algorithm, "strategy")]
+    strategies = {config.strategy for config in with_strategy}
+    several = len({config.algorithm for config in configs}) > 1
+    titles = []
+    for config in configs:
         parts = []
-        if guided(each) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
-            parts.append(metrics.get(each.metric, each.metric))
-        if each in picking and (len(strategies) > 1 or each.strategy != "s1"):
-            parts.append(each.strategy.upper())
+        if guided(config) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
+            parts.append(metrics.get(config.metric, config.metric))
+        if config in with_strategy and (len(strategies) > 1 or config.strategy != "s1"):
+            parts.append(config.strategy.upper())
         if several or not parts:
-            parts.append(short_title(each.algorithm))
-        found.append(" · ".join(parts) + (" (merged class)" if each.scope == "class" else ""))
-    return found
+            parts.append(short_title(config.algorithm))
+        titles.append(" · ".join(parts) + (" (merged class)" if config.scope == "class" else ""))
+    return titles
 
 
-def full_title(configuration: Configuration, metric: str) -> str:
+def full_title(config: Configuration, metric: str) -> str:
     """A label for a configuration that stands alone: all that it is.
 
     >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
@@ -77,9 +73,9 @@ def full_title(configuration: Configuration, metric: str) -> str:
     >>> full_title(Configuration("ncp", algorithm="datafly"), "NCP")
     'Datafly'
     """
-    parts = [metric] if guided(configuration) else []
-    if uses(configuration.algorithm, "strategy"):
-        parts.append(configuration.strategy.upper())
-    if configuration.algorithm != "gaa":
-        parts.append(short_title(configuration.algorithm))
-    return " · ".join(parts) + (" (merged class)" if configuration.scope == "class" else "")
+    parts = [metric] if guided(config) else []
+    if uses(config.algorithm, "strategy"):
+        parts.append(config.strategy.upper())
+    if config.algorithm != "gaa":
+        parts.append(short_title(config.algorithm))
+    return " · ".join(parts) + (" (merged class)" if config.scope == "class" else "")

@@ -31,7 +31,7 @@ def test_keys_work_wherever_no_text_is_typed(server, page):
     expect(step).to_contain_text("Step 0 of 3: The table", timeout=30_000)
     by.idle(page)
     # A select box that was used, a pill, and a button that was pressed keep the focus.
-    by.choose(page, page.get_by_role("combobox", name="Costs by"), "NLLM")
+    by.choose(page, page.get_by_role("combobox", name="Metric", exact=True), "NLLM")
     page.keyboard.press("ArrowRight")
     expect(step).to_contain_text("Step 1 of")
     by.idle(page)
@@ -51,7 +51,7 @@ def test_keys_work_wherever_no_text_is_typed(server, page):
     by.idle(page)
     # A field in which somebody types has its keys for itself, and what the tabulator has reached
     # is pressed by the space bar.
-    page.get_by_role("spinbutton", name="k asked for").click()
+    page.get_by_role("spinbutton", name="k", exact=True).click()
     page.keyboard.press("Home")
     page.wait_for_timeout(300)
     expect(step).to_contain_text("Step 2 of 3")

@@ -180,7 +180,10 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
         ('{"version": 2, "panels": []}', "key version: input should be 1"),
         ('{"version": 1, "panels": []}', "2 to 9 panels; this layout has 0"),
         ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
-        ('{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}', "Panel 2 has the kind"),
+        (
+            '{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}',
+            "Panel 2 has the unknown kind",
+        ),
         ('{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}', "key panels.1.colour"),
         ('{"version": 1, "panels": [{"measure": "min_k"}]}', "key panels.1.kind"),
         ('{"version": 1, "panels": [{"kind": 3}]}', "key panels.1.kind"),
@@ -311,7 +314,7 @@ def test_a_matrix_and_a_scatter_stand_beside_a_curve():
     assert "<b>" not in str(heat.customdata) and heat.customdata[0][1] == ["a", "&lt;b&gt;"]
     assert scatter["xs"][1] == [2, 4, 8] and scatter["values"][1] == [30, 40, 50]
     assert scatter["front"] == [[0, 1], [1, 2], [0, 1, 2]], "by hand; equal ones stay"
-    assert scatter["said"][0] == "Nobody beats NCP and LLM in both diversity and mean alteration."
+    assert scatter["said"][0] == "Nothing beats NCP and LLM in both diversity and mean alteration."
     assert [column["title"] for column in board.cursor["columns"]] == [
         "Minimum k", "Mean alteration", "Diversity (entropy l)"
     ]  # fmt: skip
@@ -350,9 +353,9 @@ def test_what_a_comparison_lacks_is_said_in_its_place():
         Panel("curve", "no such"), Panel("matrix"),
     )  # fmt: skip
     texts = [one.text.replace("<br>", " ") for one in board.figure.layout.annotations]
-    assert sum("needs a sensitive column" in text for text in texts) == 2
+    assert sum("without a sensitive column" in text for text in texts) == 2
     assert "This table has no cost matrix of gone." in texts
-    assert "None of the configurations chosen for this panel is compared now." in texts
+    assert "This comparison has none of the configurations chosen for this panel." in texts
     assert "This comparison has no measure no such." in texts
     assert "Choose a column and a metric for this cost matrix." in texts
     assert not lines_drawn(board.figure) and board.cursor["columns"] == []

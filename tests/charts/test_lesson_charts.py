@@ -122,7 +122,7 @@ def test_the_lattice_shows_what_is_known_so_far():
     figure = lattice_so_far(lesson, 1)
     assert figure.layout.title.text == "1 of 6 nodes counted, 2 known"
     assert [list(trace.text) for trace in named(figure, "does not satisfy")] == [["0, 1"]]
-    assert [list(trace.text) for trace in named(figure, "so does not either")] == [["0, 0"]]
+    assert [list(trace.text) for trace in named(figure, "implied: does not satisfy")] == [["0, 0"]]
     (unknown,) = named(figure, "not known yet")
     assert sorted(unknown.text) == ["0, 2", "1, 0", "1, 1", "1, 2"]
     end = lattice_so_far(lesson, len(lesson.steps) - 1)

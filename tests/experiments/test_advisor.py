@@ -252,7 +252,7 @@ def test_an_alternative_that_misses_the_limits_says_so():
     lost = [[100, 0, 0], [10, 80, 60]]
     root, other = propose(weigh(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3}))
     assert (root.place, other.place) == (0, 1) and "It does not have" not in root.reason
-    assert other.reason.endswith(" It does not have what is asked of l and t.")
+    assert other.reason.endswith(" It does not meet the limits of l and t.")
     for limits in ({}, {"l": 4000.0}):  # nothing is asked, or no way has it
         found = propose(weigh(board(lost), [5], {"utility": 1}, limits))
         assert not [one for one in found if "It does not have" in one.reason]
@@ -262,11 +262,11 @@ def test_an_alternative_that_misses_the_limits_says_so():
     ("limits", "order", "said"),
     [
         ({}, [0, 1, 2], ""),
-        ({"l": 2.4}, [1, 2, 0], "2 of 3 ways have l of at least 2.4; they come first."),
+        ({"l": 2.4}, [1, 2, 0], "2 of 3 configurations have l of at least 2.4; they come first."),
         ({"l": 2.4, "t": 0.05}, [2, 0, 1],
-         "1 of 3 ways has l of at least 2.4 and t of at most 0.05; they come first."),
+         "1 of 3 configurations has l of at least 2.4 and t of at most 0.05; they come first."),
         ({"t": 0.04}, [0, 1, 2],
-         "No way has t of at most 0.04. The nearest is way 2 with t = 0.05."),
+         "No configuration has t of at most 0.04. The nearest is way 2 with t = 0.05."),
     ],
 )  # fmt: skip
 def test_what_meets_the_limits_comes_first_and_if_nothing_does_the_nearest_is_said(
@@ -369,9 +369,13 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
     ("lost", "limits", "said"),
     [
         ([[89.9, 0, 0]], {}, ""),
-        ([[99.1, 0, 0]], {}, "99.1 % of all that could be lost. No way loses less by a point."),
+        (
+            [[99.1, 0, 0]],
+            {},
+            "99.1 % of all that could be lost. No configuration loses at least a point less.",
+        ),
         ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; more weight on the utility"),
-        ([[99.1, 0, 0], [75, 80, 60]], {"l": 2.0}, "No way that has what is asked loses less by a"),
+        ([[99.1, 0, 0], [75, 80, 60]], {"l": 2.0}, "No configuration that meets the limits loses"),
     ],
 )
 def test_a_first_proposal_that_loses_nearly_everything_is_called_that(lost, limits, said):
@@ -536,7 +540,7 @@ def test_without_a_sensitive_column_there_are_seven_ways_and_it_is_said(hospital
     content = plan.model_dump(mode="json", exclude_none=True)
     content["columns"]["disease"] = {"role": "insensitive"}
     found = advise(Plan.from_content(content), table, 2)
-    assert found.said()[0].startswith("Without a sensitive column only S1 can be followed: 7 ways")
+    assert found.said()[0].startswith("Without a sensitive column only strategy S1 applies: 7")
     assert found.table().columns.tolist() == [
         "rank", "way", "metric", "strategy", "scope", "score", "mean_alteration", "front",
         "at_k",

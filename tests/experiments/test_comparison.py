@@ -364,15 +364,15 @@ def test_the_difference_is_said_in_sentences():
     first, second = (one.name for one in found.lines)
     said = verdicts(found, first, second, 2)
     assert (
-        "S1 is better by 20.0 percentage points than S3, by 18.0 to 25.0 over the tie seeds"
+        "S1 is better than S3 by 20.0 percentage points, by 18.0 to 25.0 over the tie seeds"
         in said[0]
     )
-    assert "S3 is better by 25.0 percentage points than S1" in said[-2]
-    assert "S3 is better by 50.0 hundredths than S1" in said[-1], "t, of 1"
+    assert "S3 is better than S1 by 25.0 percentage points" in said[-2]
+    assert "S3 is better than S1 by 50.0 hundredths" in said[-1], "t, of 1"
     assert "undecided" in verdicts(found, first, second, 4)[0]
     assert "no difference" in verdicts(found, first, second, 6)[0]
     assert (
-        "S1 is better by 20.0 percentage points than S3." in verdicts(both(), second, first, 2)[0]
+        "S1 is better than S3 by 20.0 percentage points." in verdicts(both(), second, first, 2)[0]
     )
 
 

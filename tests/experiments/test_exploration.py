@@ -256,7 +256,7 @@ def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, lim
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kanon.experiments.exploration, "COMPLETE", 0)
         part = exploration.explore(no_progress, task)
-        patch.setattr(kanon.experiments.exploration, "_SEARCHED", 0)
+        patch.setattr(kanon.experiments.exploration, "_MOST_SEARCHED", 0)
         unsearched = exploration.explore(no_progress, task)
     assert not part.complete and part.minimal == part.tied == ()
     assert part.satisfying_per_height is None

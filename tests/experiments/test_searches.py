@@ -201,7 +201,7 @@ def test_no_search_evaluates_more_than_its_bound(problem, data):
     limit = data.draw(st.integers(0, len(problem.rows)))
     task = task_of(problem, suppression=limit).for_k(k)
     for name in SEARCHES:
-        evaluated = kanon.experiments.searches._search(name, task, no_progress).trace.evaluated
+        evaluated = kanon.experiments.searches._run_search(name, task, no_progress).trace.evaluated
         assert 1 <= evaluated <= most_evaluated(name, problem.hierarchies)
 
 
@@ -213,9 +213,12 @@ def test_the_bounds_of_improved_greedy_and_datafly_are_reached(m):
     rows = np.array([[0] * m, [1] * m], dtype=np.int32)
     classes = classes_of(trees, rows)
     task = Task(classes, whole_potentials(classes, NLLM), 2, suppression=0)
-    greedy = kanon.experiments.searches._search("improved-greedy", task, no_progress).trace
+    greedy = kanon.experiments.searches._run_search("improved-greedy", task, no_progress).trace
     assert greedy.evaluated == 1 + m * (m + 1) // 2 <= most_evaluated("improved-greedy", trees)
-    assert kanon.experiments.searches._search("datafly", task, no_progress).trace.evaluated == m + 1
+    assert (
+        kanon.experiments.searches._run_search("datafly", task, no_progress).trace.evaluated
+        == m + 1
+    )
     assert most_evaluated("datafly", trees) == m + 1
     assert most_evaluated("improved-greedy", trees) == 1 + m * m
 
@@ -259,7 +262,7 @@ def test_samarati_counts_whole_heights_at_the_worst(tops):
 
 # --- what cannot be run -----------------------------------------------------------------------
 def test_what_cannot_be_run_is_refused_with_a_sentence():
-    with pytest.raises(PlanError, match="k = 3 and more, and the table has 2 records"):
+    with pytest.raises(PlanError, match="k = 3 and more, and the table has only 2 records"):
         check_searches([suppression(["a", "b"])], 2)
     high = [deep("a", [2] * 9).build()] * 8
     with pytest.raises(PlanError, match=r"100.000.000 nodes, and Samarati searches at most"):
@@ -269,8 +272,8 @@ def test_what_cannot_be_run_is_refused_with_a_sentence():
 @pytest.mark.parametrize(
     ("records", "columns", "why"),
     [
-        (40, 2, "It starts with 3 quasi-identifiers, and the table has 2."),
-        (9, 4, "It is made for k = 10, and the table has 9 records."),
+        (40, 2, "It needs at least 3 quasi-identifiers; the table has 2."),
+        (9, 4, "It runs at k = 10, and the table has only 9 records."),
     ],
 )
 def test_too_few_columns_or_records_leave_the_experiment_over_columns_out(
@@ -316,9 +319,9 @@ class Watch:
 def test_short_runs_are_repeated_and_their_median_counts(monkeypatch, taken, runs, counts):
     watch = Watch(taken)
     monkeypatch.setattr(kanon.experiments.searches, "time", watch)
-    monkeypatch.setattr(kanon.experiments.searches, "_search", watch.run)
+    monkeypatch.setattr(kanon.experiments.searches, "_run_search", watch.run)
     clock = kanon.experiments.searches._Clock(no_progress, 100.0)
-    seconds, found = clock.timed("samarati", None, "k = 3")
+    seconds, found = clock.measure_search("samarati", None, "k = 3")
     assert seconds == pytest.approx(counts) and watch.runs == runs and found == "found"
 
 
@@ -374,7 +377,7 @@ def test_who_loses_less_is_counted_over_k_and_equal_is_equal():
     assert times_as_long(MIXED, "improved-greedy", "datafly") == 2.5
     assert times_as_long(MIXED, "improved-greedy", "samarati") == pytest.approx(0.15)
     assert searches.finding(MIXED) == (
-        "Beside Datafly, Improved greedy rises fewer levels at 3 of 4 k and loses less at 2"
+        "Improved greedy rises fewer levels than Datafly at 3 of 4 k, and loses less at 2"
     )
 
 
@@ -454,7 +457,7 @@ def test_what_is_downloaded_says_what_it_was_made_with(measured):
 @examples(200)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_labels_keep_apart_and_in_order(wanted):
-    found = searches._apart(wanted, 0.07)
+    found = searches._place_apart(wanted, 0.07)
     ordered = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     placed = [found[i] for i in ordered]
     assert all(b - a > 0.07 - 1e-6 for a, b in pairwise(placed))

@@ -89,8 +89,8 @@ def learnt(experiment, fits):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("age", "'age' is a quasi-identifier, so a release blurs it"),
-        ("name", "'name' is an identifier and leaves the release"),
+        ("age", "'age' is a quasi-identifier, which a release generalises"),
+        ("name", "'name' is an identifier, which a release leaves out"),
         ("height", "no column 'height'"),
         ("note", "nothing to predict"),
     ],

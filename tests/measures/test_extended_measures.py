@@ -222,7 +222,7 @@ def test_what_was_not_measured_says_so_and_what_is_not_defined():
     assert without.unmeasured("query_error_percent") and not without.unmeasured("precision")
     board, _ = board_of(without, "query_error_percent", "precision")
     said = " ".join(one.text.replace("<br>", " ") for one in board.figure.layout.annotations)
-    assert "Query error is measured when you press Compare." in said
+    assert "Query error: press Compare to measure it." in said
     measured = compared(curves_along(example_path(), metrics, [2]))
     assert not measured.unmeasured("query_error_percent")
     board, _ = board_of(measured, "level_of_generalisation", "precision")

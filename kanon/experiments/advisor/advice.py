@@ -1,4 +1,4 @@
-"""From a plan and a table to up to three proposals, how steady they are, and every alternative."""
+"""From a plan and a table to up to three proposals, how steady they are, and all alternatives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,140 +51,118 @@ from kanon.run import prepare
 from kanon.sources.tables import Table
 
 AGAIN = 0.7
-"""The share of the time after which every way was tried, and the proposals are run again."""
+"""The share of the time after which the proposals are run again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """What the advisor says.
-
-    Attributes
-    ----------
-    weighed
-        Every way with its score.
-    again
-        Per place of a way what it lost when it was run again; of proposals, if that was asked for.
-    """
-
-    weighed: WeighedWays
-    again: Mapping[int, RepeatedLoss]
+    weighed: WeighedWays  # every configuration with its score
+    again: Mapping[int, RepeatedLoss]  # by the place of a proposal: its losses when run again
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
-        """The best way by the weights, and at most two alternatives."""
         return propose(self.weighed)
 
     @cached_property
     def best_at(self) -> np.ndarray:
-        """At how many of the k that were tried each way is the best. Shape (W,)."""
         return best_over_k(self.weighed)
 
     @cached_property
     def steady(self) -> ProposalStability | None:
-        """Whether the first proposal stays the first; None if they were not all run again."""
-        if any(one.place not in self.again for one in self.proposals):
+        if any(proposal.place not in self.again for proposal in self.proposals):
             return None
         shares = shares_of(self.weighed.weights, self.weighed.concerns)
-        return steadiness([self.again[one.place] for one in self.proposals], shares)
+        return steadiness([self.again[proposal.place] for proposal in self.proposals], shares)
 
     def title(self, proposal: Proposal) -> str:
-        """What a proposal is called, such as ``NLLM · S3 (merged class)``."""
         return self.weighed.title(proposal.place)
 
     def over_k(self, proposal: Proposal) -> str:
-        """At how many k it is the best, in a sentence."""
-        ks = self.weighed.comparison.ks
-        return (
-            f"The best at {thin(int(self.best_at[proposal.place]))} of {counted(len(ks), 'k', 'k')}"
-            f" from {thin(ks[0])} to {thin(ks[-1])}, alone or with others."
-        )
+        ks, times = self.weighed.comparison.ks, int(self.best_at[proposal.place])
+        tried = f"{counted(len(ks), 'k', 'k')} from {thin(ks[0])} to {thin(ks[-1])}"
+        return f"It is the best at {thin(times)} of {tried}, alone or tied."
 
     @property
     def about_ties(self) -> str:
-        """Whether the order of ties decides, in a sentence; nothing of a single proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
         bands = ", ".join(
-            f"{self.title(one)} {write_decimals(low, 1)} to {percent(high)}"
-            for one, low, high in zip(self.proposals, steady.low, steady.high, strict=True)
+            f"{self.title(proposal)} {write_decimals(low, 1)} to {percent(high)}"
+            for proposal, low, high in zip(self.proposals, steady.low, steady.high, strict=True)
         )
         if steady.undecided:
-            return f"Undecided: the order of ties decides which is the first. Scores: {bands}."
-        return f"Whatever the order of ties, the first stays the first. Scores: {bands}."
+            return f"Undecided: the order of ties decides which proposal is first. Scores: {bands}."
+        return f"The first proposal stays first whatever the order of ties. Scores: {bands}."
 
     @property
     def about_records(self) -> str:
-        """Whether other records turn the choice round, in a sentence; nothing of one proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
         possible, tables = steady.drawn - steady.impossible, counted(steady.drawn, "table")
         if not possible:
             return (
-                f"None of {tables} whose records were drawn again from this one can meet the "
-                "models that are required, so nothing is known of other records."
+                f"None of {tables} redrawn from these records can meet the required models, so "
+                "nothing is known about other records."
             )
-        said = (
-            f"On {thin(steady.held)} of {counted(possible, 'table')} whose records were drawn "
-            "again from this one the first stays the best of these proposals."
+        sentence = (
+            f"On {thin(steady.held)} of {counted(possible, 'table')} redrawn from these records, "
+            "the first proposal stays the best of these."
         )
         if not steady.impossible:
-            return said
-        return f"{said} {thin(steady.impossible)} more cannot meet the models that are required."
+            return sentence
+        return f"{sentence} {thin(steady.impossible)} more cannot meet the required models."
 
     def said(self) -> tuple[str, ...]:
-        """All of it in sentences: the proposals, and how steady they are."""
-        weighed = self.weighed
-        found = []
-        if not weighed.comparison.sensitive:
-            found.append(
-                f"Without a sensitive column only S1 can be followed: {len(weighed.ways)} ways, "
-                "compared by alteration alone."
+        ranking = self.weighed
+        sentences = []
+        if not ranking.comparison.sensitive:
+            sentences.append(
+                f"Without a sensitive column only strategy S1 applies: {len(ranking.ways)} "
+                "configurations are compared by alteration alone."
             )
-        found += [about for about in (about_first(weighed), about_limits(weighed)) if about]
-        for number, one in enumerate(self.proposals, 1):
-            score = percent(float(weighed.scores[one.place]))
-            lost = percent(weighed.figures(one.place)["mean_alteration"])
-            found.append(
-                f"{number}. {self.title(one)}: score {score} ↓, alteration {lost} ↓. {one.reason} "
-                f"{self.over_k(one)}"
+        sentences += [about for about in (about_first(ranking), about_limits(ranking)) if about]
+        for number, proposal in enumerate(self.proposals, 1):
+            score = percent(float(ranking.scores[proposal.place]))
+            alteration = percent(ranking.figures(proposal.place)["mean_alteration"])
+            sentences.append(
+                f"{number}. {self.title(proposal)}: score {score} ↓, alteration {alteration} ↓. "
+                f"{proposal.reason} {self.over_k(proposal)}"
             )
-        found += [self.about_ties] if self.about_ties else []
-        found += [self.about_records] if self.about_records else []
-        return tuple(found)
+        sentences += [self.about_ties] if self.about_ties else []
+        sentences += [self.about_records] if self.about_records else []
+        return tuple(sentences)
 
     def table(self) -> pd.DataFrame:
-        """Every way, the best first; see :meth:`~.weighing.Weighed.table`."""
         return self.weighed.table()
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        weighed, steady = self.weighed, self.steady
+        ranking, steady = self.weighed, self.steady
         return {
-            "k": list(weighed.ks),
-            "weights": dict(weighed.weights),
-            "limits": dict(weighed.limits),
-            "sensitive": weighed.comparison.sensitive or None,
-            "ways": len(weighed.ways),
-            "meeting_limits": int(weighed.meets.sum()),
-            "warning": about_first(weighed) or None,
+            "k": list(ranking.ks),
+            "weights": dict(ranking.weights),
+            "limits": dict(ranking.limits),
+            "sensitive": ranking.comparison.sensitive or None,
+            "ways": len(ranking.ways),
+            "meeting_limits": int(ranking.meets.sum()),
+            "warning": about_first(ranking) or None,
             "proposals": [
                 {
-                    **self._plan_keys(one),
-                    "for": one.sake,
-                    "at_k": weighed.at_k[one.place].tolist(),
-                    "score": float(weighed.scores[one.place]),
-                    **weighed.figures(one.place),
-                    "front": bool(weighed.front[one.place]),
-                    "meets_limits": bool(weighed.meets[one.place]),
-                    "best_at": int(self.best_at[one.place]),
-                    "reason": one.reason,
+                    **self._get_plan_keys(proposal),
+                    "for": proposal.sake,
+                    "at_k": ranking.at_k[proposal.place].tolist(),
+                    "score": float(ranking.scores[proposal.place]),
+                    **ranking.figures(proposal.place),
+                    "front": bool(ranking.front[proposal.place]),
+                    "meets_limits": bool(ranking.meets[proposal.place]),
+                    "best_at": int(self.best_at[proposal.place]),
+                    "reason": proposal.reason,
                 }
-                for one in self.proposals
+                for proposal in self.proposals
             ],
-            "tried_k": list(weighed.comparison.ks),
+            "tried_k": list(ranking.comparison.ks),
             "ties": None if steady is None else {
                 "undecided": steady.undecided, "low": steady.low, "high": steady.high,
             },
@@ -194,9 +172,13 @@ class Advice:
             },
         }  # fmt: skip
 
-    def _plan_keys(self, proposal: Proposal) -> dict[str, str]:
-        own = self.weighed.ways[proposal.place].configuration
-        return {"metric": own.metric, "strategy": own.strategy, "scope": own.scope}
+    def _get_plan_keys(self, proposal: Proposal) -> dict[str, str]:
+        configuration = self.weighed.ways[proposal.place].configuration
+        return {
+            "metric": configuration.metric,
+            "strategy": configuration.strategy,
+            "scope": configuration.scope,
+        }
 
 
 def advise(
@@ -262,12 +244,12 @@ def advise(
     low, high = k if isinstance(k, tuple) else (plan.k if k is None else k, None)
     ks = averaged_k(low, high)
     prepared = prepare(plan, table, folder)
-    wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
-    runs = runs_of(prepared, wanted)
+    configurations = ways(plan.led_by is not None, plan.algorithm.tie_seed)
+    runs = runs_of(prepared, configurations)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.highest_k)
+    tried_ks = tried_k(ks, prepared.classes.highest_k)
     comparison, again = try_ways(
-        progress, runs, wanted, tried, ks, weights, limits, workers, steady
+        progress, runs, configurations, tried_ks, ks, weights, limits, workers, steady
     )
     return Advice(weigh(comparison, ks, weights, limits), again)
 
@@ -275,7 +257,7 @@ def advise(
 def try_ways(
     progress: Progress,
     runs: Sequence[PlannedRun],
-    wanted: Sequence[Configuration],
+    configurations: Sequence[Configuration],
     tried: Sequence[int],
     ks: Sequence[int],
     weights: Mapping[str, float] = USUAL,
@@ -283,32 +265,19 @@ def try_ways(
     workers: int | None = None,
     steady: bool = True,
 ) -> tuple[Comparison, dict[int, RepeatedLoss]]:
-    """Run every way, and the proposals again: what a worker process is given.
+    """Run every configuration, and the proposals again, in a worker process.
 
-    Parameters
-    ----------
-    runs, wanted
-        The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them, and what each is.
-    tried, ks
-        All k that are looked at, and those that are averaged over.
-    progress, weights, limits, workers, steady
-        See :func:`advise`.
-
-    Returns
-    -------
-    comparison
-        The ways side by side.
-    again
-        Per place of a proposal what it lost when it was run again.
+    ``tried`` are all k that are looked at, ``ks`` those that are averaged over. The second result
+    holds, by the place of a proposal, its losses when run again.
     """
     end = AGAIN if steady else 1.0
-    looked = looked_at(tried, runs[0].task.classes.highest_k)
-    found = solve_sweep(stretch(progress, 0.0, end), runs, looked, MEASURED, workers)
-    comparison = compared(runs[0].task, wanted, found, tried)
+    solved_ks = looked_at(tried, runs[0].task.classes.highest_k)
+    measured = solve_sweep(stretch(progress, 0.0, end), runs, solved_ks, MEASURED, workers)
+    comparison = compared(runs[0].task, configurations, measured, tried)
     if not steady:
         return comparison, {}
-    weighed = weigh(comparison, ks, weights, limits)
-    places = [one.place for one in propose(weighed)]
-    proposed = [runs[place] for place in places]
-    repeated = run_again(stretch(progress, end, 1.0), proposed, ks, weighed.limits, workers)
-    return comparison, dict(zip(places, repeated, strict=True))
+    ranking = weigh(comparison, ks, weights, limits)
+    places = [proposal.place for proposal in propose(ranking)]
+    proposed_runs = [runs[place] for place in places]
+    losses = run_again(stretch(progress, end, 1.0), proposed_runs, ks, ranking.limits, workers)
+    return comparison, dict(zip(places, losses, strict=True))

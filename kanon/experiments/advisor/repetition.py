@@ -1,6 +1,6 @@
-"""The same ways once more: with ties broken otherwise, and on records that are drawn again.
+"""The same configurations again: with other orders of ties, and on resampled records.
 
-The tables are drawn with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
+Samples are drawn with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,36 +31,35 @@ class RepeatedLoss:
 
 
 def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
-    """The classes of a table that is drawn from this one with replacement.
+    """The classes of a sample with replacement, of as many records (persons where known).
 
-    As many records are drawn, or where they are known persons: who is drawn twice counts as two.
-    Each sensitive column is drawn as it is within its class, whatever the others.
+    A person drawn twice counts as two. Sensitive columns are drawn independently of each other.
     """
     random, n = np.random.default_rng(seed), classes.n_records
-    who = classes.persons
-    if who is None:
+    persons = classes.persons
+    if persons is None:
         records = codes = random.integers(0, n, n)
     else:
-        whose = np.repeat(who.value, who.count)
-        people, have = np.unique(whose, return_counts=True)
-        drawn = random.integers(0, len(people), len(people))
-        of_person = np.split(np.argsort(whose, kind="stable"), np.cumsum(have)[:-1])
-        records = np.concatenate([of_person[one] for one in drawn])
-        codes = np.repeat(people, have[drawn])  # the first who is drawn is the first person
+        person_codes = np.repeat(persons.value, persons.count)
+        people, record_counts = np.unique(person_codes, return_counts=True)
+        choices = random.integers(0, len(people), len(people))
+        of_person = np.split(np.argsort(person_codes, kind="stable"), np.cumsum(record_counts)[:-1])
+        records = np.concatenate([of_person[person] for person in choices])
+        codes = np.repeat(people, record_counts[choices])  # numbered in the order of the draw
     of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
-    kept, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
+    drawn_classes, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
     histograms = (
         Sensitive.from_records(
-            each.name,
-            each.values,
-            each.numeric,
+            histogram.name,
+            histogram.values,
+            histogram.numeric,
             group,
-            codes if each is who else np.repeat(each.value, each.count)[records],
-            len(kept),
+            codes if histogram is persons else np.repeat(histogram.value, histogram.count)[records],
+            len(drawn_classes),
         )
-        for each in classes.histograms
+        for histogram in classes.histograms
     )
-    return classes.regrouped(classes.nodes[kept], counts, histograms)
+    return classes.regrouped(classes.nodes[drawn_classes], counts, histograms)
 
 
 def run_again(
@@ -72,32 +71,36 @@ def run_again(
     tie_seeds: Sequence[int] = TIE_SEEDS,
     resamples: int = RESAMPLES,
 ) -> list[RepeatedLoss]:
-    """Run some ways of one table again: what a worker process is given."""
-    whole = runs[0].task.classes
-    tables = [drawn_again(whole, seed) for seed in range(1, resamples + 1)]
+    classes = runs[0].task.classes
+    tables = [drawn_again(classes, seed) for seed in range(1, resamples + 1)]
     tasks: list[Task] = []
     for run in runs:
-        own = run.task
-        seeds = dict.fromkeys([own.tie_seed, *tie_seeds])
-        tasks += [replace(own, tie_seed=seed) for seed in seeds]
-        tasks += [replace(own, classes=table) for table in tables]
-    possible = [task for task in tasks if _can(task, max(ks))]
+        task = run.task
+        seeds = dict.fromkeys([task.tie_seed, *tie_seeds])
+        tasks += [replace(task, tie_seed=seed) for seed in seeds]
+        tasks += [replace(task, classes=table) for table in tables]
+    possible = [task for task in tasks if _can_solve(task, max(ks))]
 
-    def told(fraction: float, text: str) -> None:
+    def show_progress(fraction: float, text: str) -> None:
         progress(fraction, f"the proposals again, {text}" if text else text)
 
-    planned = [PlannedRun(runs[0].algorithm, task) for task in possible]
-    made = solve_sweep(told, planned, looked_at(ks, whole.highest_k), MEASURED, workers)
-    found = {
-        id(task): _lost(task, one, ks, limits) for task, one in zip(possible, made, strict=True)
+    planned_runs = [PlannedRun(runs[0].algorithm, task) for task in possible]
+    measured = solve_sweep(
+        show_progress, planned_runs, looked_at(ks, classes.highest_k), MEASURED, workers
+    )
+    loss_by_task = {
+        id(task): _compute_least_losses(task, part, ks, limits)
+        for task, part in zip(possible, measured, strict=True)
     }
-    shape = next(iter(found.values())).shape
-    lost = np.array([found.get(id(task), np.full(shape, np.nan)) for task in tasks])
-    each = np.split(lost, len(runs))
-    return [RepeatedLoss(one[: len(one) - resamples], one[len(one) - resamples :]) for one in each]
+    shape = next(iter(loss_by_task.values())).shape
+    losses = np.array([loss_by_task.get(id(task), np.full(shape, np.nan)) for task in tasks])
+    parts = np.split(losses, len(runs))
+    return [
+        RepeatedLoss(part[: len(part) - resamples], part[len(part) - resamples :]) for part in parts
+    ]
 
 
-def _can(task: Task, k: int) -> bool:
+def _can_solve(task: Task, k: int) -> bool:
     try:
         task.for_k(k).check()
     except Unsatisfiable:
@@ -105,14 +108,16 @@ def _can(task: Task, k: int) -> bool:
     return True
 
 
-def _lost(
-    task: Task, made: Curves | Points, ks: Sequence[int], limits: Mapping[str, float]
+def _compute_least_losses(
+    task: Task, measured: Curves | Points, ks: Sequence[int], limits: Mapping[str, float]
 ) -> np.ndarray:
     line = Line(
-        Configuration(MEASURED[0].name), MEASURED[0], {None: made}, best_l=best_l(task.classes)
+        Configuration(MEASURED[0].name), MEASURED[0], {None: measured}, best_l=best_l(task.classes)
     )
-    alone = Comparison((line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
-    return least_losses(alone, ks, limits)[1][0]
+    comparison = Comparison(
+        (line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or ""
+    )
+    return least_losses(comparison, ks, limits)[1][0]
 
 
 @dataclass(frozen=True)
@@ -129,17 +134,18 @@ class ProposalStability:
     high: tuple[float, ...]
 
 
-def steadiness(proposed: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
-    """Whether the first of some proposals stays the first when all of them are run again."""
-    over_ties = np.array([scores(averaged(each.ties), shares) for each in proposed])
+def steadiness(repeated: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
+    over_ties = np.array([scores(averaged(losses.ties), shares) for losses in repeated])
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)
     own, least, most = (pd.DataFrame([row]) for row in (over_ties[:, 0], low, high))
-    found = standing(own, least, most, digits=1)
-    assert found.undecided is not None
-    on_drawn = np.array([as_shown(scores(averaged(each.drawn), shares), 1) for each in proposed])
+    order = standing(own, least, most, digits=1)
+    assert order.undecided is not None
+    on_drawn = np.array(
+        [as_shown(scores(averaged(losses.drawn), shares), 1) for losses in repeated]
+    )
     impossible = np.isnan(on_drawn).any(axis=0)
     return ProposalStability(
-        bool(found.undecided.iloc[0, 0]),
+        bool(order.undecided.iloc[0, 0]),
         int((on_drawn[0] <= on_drawn.min(axis=0)).sum()),
         on_drawn.shape[1],
         int(impossible.sum()),

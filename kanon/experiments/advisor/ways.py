@@ -1,4 +1,4 @@
-"""The ways that the advisor tries: every published metric, strategy and scope, each once."""
+"""What the advisor tries: every published metric, strategy and scope, each once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,13 +26,12 @@ MEASURED = tuple(metric_named(name) for name in PUBLISHED)  # what every release
 
 
 def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
-    """The ways that there are: 95 with a sensitive column, 7 without."""
     strategies = ADVISED if sensitive else ADVISED[:1]
     return combined(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
 
 
 def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
-    """The k over which the criteria of a way are averaged.
+    """The k over which criteria are averaged.
 
     >>> averaged_k(5), averaged_k(3, 30)
     ((5,), (3, 4, 5, 10, 20, 30))
@@ -46,48 +45,50 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
     return tuple(sorted({low, high, *(k for k in PAPER_K if low < k < high)}))
 
 
-def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
-    """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
-    return tuple(sorted({*asked, *(k for k in PAPER_K if k <= highest)}))
+def tried_k(ks: Sequence[int], highest: int) -> tuple[int, ...]:
+    """The chosen k, and the papers' k up to the highest."""
+    return tuple(sorted({*ks, *(k for k in PAPER_K if k <= highest)}))
 
 
-def looked_at(tried: Sequence[int], highest: int) -> list[int]:
-    return sorted({*tried, *(k for k in FINISHED_K if k < highest), highest})
+def looked_at(ks: Sequence[int], highest: int) -> list[int]:
+    return sorted({*ks, *(k for k in FINISHED_K if k < highest), highest})
 
 
 def plan_to_advise(plan: Plan) -> Plan:
-    own = plan.algorithm
-    found = plan.model_copy(
+    algorithm = plan.algorithm
+    advised = plan.model_copy(
         update={
             "algorithm": AlgorithmPlan(
                 name="gaa",
                 # So that the plan itself asks for the column, where there are several.
                 strategy="s2" if plan.roles.columns(Role.SENSITIVE) else "s1",
-                sensitive=own.sensitive,
-                cost=own.cost,
-                attribute_weights=own.attribute_weights,
-                tie_seed=own.tie_seed,
+                sensitive=algorithm.sensitive,
+                cost=algorithm.cost,
+                attribute_weights=algorithm.attribute_weights,
+                tie_seed=algorithm.tie_seed,
             )
         }
     )
-    _ = found.led_by
-    return found
+    _ = advised.led_by
+    return advised
 
 
-def runs_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[PlannedRun]:
-    return [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
+def runs_of(prepared: PreparedRun, configurations: Sequence[Configuration]) -> list[PlannedRun]:
+    return [PlannedRun("gaa", task) for task in tasks_of(prepared, configurations)]
 
 
 def compared(
-    task: Task, wanted: Sequence[Configuration], found: Sequence[Curves | Points], ks: Sequence[int]
+    task: Task,
+    configurations: Sequence[Configuration],
+    measured: Sequence[Curves | Points],
+    ks: Sequence[int],
 ) -> Comparison:
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))
-        for line in lines_of(wanted, found, MEASURED, best_l(task.classes))
+        for line in lines_of(configurations, measured, MEASURED, best_l(task.classes))
     )
     return Comparison(lines, MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
 
 
 def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
-    """Per sensitive column the entropy l of the table as one class."""
-    return {each.name: entropy_l_diversity.of_whole(each) for each in classes.sensitive}
+    return {column.name: entropy_l_diversity.of_whole(column) for column in classes.sensitive}

@@ -1,4 +1,4 @@
-"""What matters, as weights: a score for every way, and the front of those that nothing beats.
+"""A score for every configuration by the weights of concerns, and the Pareto front.
 
 Concerns and scores are percentages from 0, the best, to 100: see docs/explanation/advisor.md.
 """
@@ -22,63 +22,67 @@ from kanon.measures.along import Curves
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
 
-DIGITS = 9  # losses are told apart to so many decimals, so that a rounding error beats nobody
+DIGITS = 9  # losses are told apart to so many decimals, so that rounding errors decide nothing
 
-_MET = 1e-6  # a limit that is missed by no more points is met
+_TOLERANCE = 1e-6  # a limit that is missed by no more points is met
 
 
 def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
-    """What every way loses in every concern by its releases for some k, in percent."""
     parts = [comparison.at(MEAN_CARD.name, ks)]
     if comparison.sensitive:
         parts += [100.0 - comparison.at(L_CARD.name, ks), 100.0 * comparison.at(T_CARD.name, ks)]
     return np.stack(parts, axis=-1).round(DIGITS)
 
 
-def missed(lost: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
+def missed(losses: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
     """By how many points releases miss the limits of l and t; 0 where they meet them."""
-    found = np.zeros(lost.shape[:-1])
-    if lost.shape[-1] > 1 and "l" in limits:
-        found = np.maximum(found, lost[..., 1] - (100.0 - 100.0 * limits["l"] / best_l))
-    if lost.shape[-1] > 1 and "t" in limits:
-        found = np.maximum(found, lost[..., 2] - 100.0 * limits["t"])
-    return np.where(found > _MET, found, 0.0)
+    shortfall = np.zeros(losses.shape[:-1])
+    if losses.shape[-1] > 1 and "l" in limits:
+        shortfall = np.maximum(shortfall, losses[..., 1] - (100.0 - 100.0 * limits["l"] / best_l))
+    if losses.shape[-1] > 1 and "t" in limits:
+        shortfall = np.maximum(shortfall, losses[..., 2] - 100.0 * limits["t"])
+    return np.where(shortfall > _TOLERANCE, shortfall, 0.0)
 
 
 def least_losses(
     comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per way and k the release that loses least, of those for that k or a larger one.
+    """Per line and k the release of least loss, of those for that k or a larger one.
 
-    Where l or t is asked for, or a way merges on for other models, that need not be the one for k.
+    With limits, or models that a line merges on for, that may be the release for a larger k.
     """
-    found = [_least_of(replace(comparison, lines=(line,)), ks, limits) for line in comparison.lines]
-    at_k, lost = zip(*found, strict=True)
-    return np.array(at_k), np.array(lost)
+    results = [
+        _find_least_losses(replace(comparison, lines=(line,)), ks, limits)
+        for line in comparison.lines
+    ]
+    at_k, losses = zip(*results, strict=True)
+    return np.array(at_k), np.array(losses)
 
 
-def _least_of(
-    alone: Comparison, ks: Sequence[int], limits: Mapping[str, float]
+def _find_least_losses(
+    comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    (line,) = alone.lines
-    known = np.union1d(ks, known_from(line, min(ks))).astype(np.int64)
-    lost = losses(alone, known.tolist())[0, 0]
-    meets = known >= limits.get("k", 0)
-    meets &= missed(lost, limits, line.best_l.get(alone.sensitive, 1.0)) == 0
+    (line,) = comparison.lines
+    known_ks = np.union1d(ks, known_from(line, min(ks))).astype(np.int64)
+    line_losses = losses(comparison, known_ks.tolist())[0, 0]
+    meets = known_ks >= limits.get("k", 0)
+    meets &= missed(line_losses, limits, line.best_l.get(comparison.sensitive, 1.0)) == 0
     places = []
     for k in ks:
-        enough = known >= k
-        among = np.flatnonzero(enough & meets if (enough & meets).any() else enough)
-        places.append(among[lost[among, 0].argmin()])
-    return known[places], lost[places]
+        large_enough = known_ks >= k
+        candidates = np.flatnonzero(
+            large_enough & meets if (large_enough & meets).any() else large_enough
+        )
+        places.append(candidates[line_losses[candidates, 0].argmin()])
+    return known_ks[places], line_losses[places]
 
 
 def known_from(line: Line, k: int) -> np.ndarray:
     (run,) = line.runs.values()
     if isinstance(run, Curves):
         return np.append(k, run.min_k[run.min_k > k])
-    known = run.numbers["k"]
-    return np.asarray(known[known >= k])
+    known_ks = run.numbers["k"]
+    return np.asarray(known_ks[known_ks >= k])
 
 
 CONCERNS = ("utility", "l", "t")  # what may matter, in the order of all arrays
@@ -89,101 +93,87 @@ USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 """To begin with: what is lost matters as much as the sensitive column, which has two concerns."""
 
 
-def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
+def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """The weight of every concern; 0 for one that was not named.
 
-    Raises
-    ------
-    PlanError
-        A name is no concern, a weight is no number, negative or above
-        :data:`~kanon.hierarchy.LARGEST_WEIGHT`, or all are 0.
-
-    Examples
-    --------
     >>> checked_weights({"utility": 2, "t": 0.5})
     {'utility': 2.0, 'l': 0.0, 't': 0.5}
-    >>> checked_weights({"utility": 0})
-    Traceback (most recent call last):
-    kanon.errors.PlanError: All weights are 0, so nothing matters; give at least one of \
-utility, l and t a weight above 0.
     """
-    found = dict.fromkeys(CONCERNS, 0.0) | _numbers("weight", given, most=LARGEST_WEIGHT)
-    if not any(found.values()):
+    checked = dict.fromkeys(CONCERNS, 0.0) | _check_numbers("weight", weights, most=LARGEST_WEIGHT)
+    if not any(checked.values()):
         raise PlanError(
             "All weights are 0, so nothing matters; give at least one of utility, l and t a "
             "weight above 0."
         )
-    return found
+    return checked
 
 
-def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
-    """What k and l of every class should be at least, and t at most."""
-    found = _numbers("limit", given, LIMITED)
-    if not found.get("k", 0.0).is_integer():
-        raise PlanError(f"The limit of k is {found['k']:g}; it has to be a whole number.")
-    if found.get("l", 1.0) < 1:
-        raise PlanError(f"The limit of l is {found['l']:g}, and no class has less than l = 1.")
-    if found.get("t", 0.0) > 1:
-        raise PlanError(f"The limit of t is {found['t']:g}, and no class has more than t = 1.")
-    return found
+def checked_limits(limits: Mapping[str, float]) -> dict[str, float]:
+    checked = _check_numbers("limit", limits, LIMITED)
+    if not checked.get("k", 0.0).is_integer():
+        raise PlanError(f"The limit of k is {checked['k']:g}; it has to be a whole number.")
+    if checked.get("l", 1.0) < 1:
+        raise PlanError(f"The limit of l is {checked['l']:g}, and no class has less than l = 1.")
+    if checked.get("t", 0.0) > 1:
+        raise PlanError(f"The limit of t is {checked['t']:g}, and no class has more than t = 1.")
+    return checked
 
 
-def _numbers(
-    what: str, given: Mapping[str, float], names: Sequence[str] = CONCERNS, most: float = math.inf
+def _check_numbers(
+    kind: str, numbers: Mapping[str, float], names: Sequence[str] = CONCERNS, most: float = math.inf
 ) -> dict[str, float]:
     allowed = "at least 0" if most == math.inf else f"at least 0 and at most {most:g}"
-    for name, value in given.items():
+    for name, value in numbers.items():
         if name not in names:
-            raise PlanError(f"The {what} {quoted(name)} is unknown; there are {joined(names)}.")
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or not 0 <= value <= most:
+            raise PlanError(f"The {kind} {quoted(name)} is unknown; there are {joined(names)}.")
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value) or not 0 <= value <= most:
             raise PlanError(
-                f"The {what} of {name} is {quoted(value)}; it has to be a number of {allowed}."
+                f"The {kind} of {name} is {quoted(value)}; it has to be a number of {allowed}."
             )
-    return {name: float(value) for name, value in given.items()}
+    return {name: float(value) for name, value in numbers.items()}
 
 
 def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) -> np.ndarray:
-    """The weights of some concerns as shares of 1."""
     checked = checked_weights(weights)
-    found = np.array([checked[name] for name in concerns])
-    if not found.any():
+    shares = np.array([checked[name] for name in concerns])
+    if not shares.any():
         raise PlanError(
             "Without a sensitive column there is no l and no t to compare, so nothing that "
             "matters is left; give utility a weight above 0."
         )
-    found /= found.max()  # so that the sum of the largest numbers is one too
-    return np.asarray(found / found.sum())
+    shares /= shares.max()  # so that the sum of the largest numbers is one too
+    return np.asarray(shares / shares.sum())
 
 
-def scores(lost: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def scores(losses: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """The weighted mean over the last axis, in percent; 0 is the best."""
     # Term by term: what is nowhere worse then never has the higher score by a rounding error.
-    found = np.zeros(lost.shape[:-1])
+    total = np.zeros(losses.shape[:-1])
     for place, share in enumerate(shares):
-        found = found + share * lost[..., place]
-    return np.asarray(np.round(found, DIGITS))
+        total = total + share * losses[..., place]
+    return np.asarray(np.round(total, DIGITS))
 
 
 def averaged(each_k: np.ndarray) -> np.ndarray:
-    """The mean over the k, the axis before the last."""
     return np.asarray(each_k.mean(axis=-2).round(DIGITS))
 
 
 @dataclass(frozen=True, eq=False)
 class WeighedWays:
-    comparison: Comparison  # the ways, and their criteria at every k
+    comparison: Comparison  # the configurations, and their criteria at every k
     ks: tuple[int, ...]  # those that the concerns are averaged over
     weights: Mapping[str, float]  # the weight of each concern, as given
     limits: Mapping[str, float]  # what k and l should be at least and t at most, at each of these k
     at_k: np.ndarray  # for which k the release is that counts
     each_k: np.ndarray  # what that one loses
     scores: np.ndarray  # the weighted means, in percent
-    front: np.ndarray  # whether no other way is at least as good in every concern and better in one
+    front: (
+        np.ndarray
+    )  # whether no other line is at least as good in every concern and better in one
 
     @property
     def ways(self) -> tuple[Line, ...]:
-        """The ways, in the order of all arrays."""
         return self.comparison.lines
 
     @property
@@ -192,25 +182,25 @@ class WeighedWays:
 
     @cached_property
     def losses(self) -> np.ndarray:
-        """What a way loses in every concern, averaged over the k, in percent. Shape (W, C)."""
         return averaged(self.each_k)
 
     def worst(self, place: int) -> dict[str, float]:
-        """The least k, and the l and t of a way at the worst of the k."""
-        at, found = self.each_k[place], {"k": float(self.at_k[place].min())}
+        losses, values = self.each_k[place], {"k": float(self.at_k[place].min())}
         if self.comparison.sensitive:
-            found |= {"l": self._l(at[:, 1].max()), "t": float(at[:, 2].max()) / 100.0}
-        return found
+            values |= {
+                "l": self._compute_l(losses[:, 1].max()),
+                "t": float(losses[:, 2].max()) / 100.0,
+            }
+        return values
 
     @cached_property
     def short_of(self) -> np.ndarray:
-        """By how many points a way misses the limits of l and t at the worst of the k."""
+        """By how many points a line misses the limits of l and t at the worst of the k."""
         best = self._best_l if self.comparison.sensitive else 1.0
         return missed(self.each_k.max(axis=1), self.limits, best)
 
-    def _l(self, lost: float) -> float:
-        """The entropy l, from what is lost of it in percent."""
-        return float(100.0 - lost) / 100.0 * self._best_l
+    def _compute_l(self, loss: float) -> float:
+        return float(100.0 - loss) / 100.0 * self._best_l
 
     @property
     def _best_l(self) -> float:
@@ -223,14 +213,14 @@ class WeighedWays:
 
     @property
     def nearest(self) -> int:
-        """The way that misses the limits by least; of several the one of least score."""
+        """The line that misses the limits by least; of several the one of lowest score."""
         return int(np.lexsort((self._means, self.scores, self.short_of))[0])
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The places of the ways, the best first: those that meet the limits, then by score.
+        """The places of the lines, the best first: those that meet the limits, then by score.
 
-        Of equal scores by the mean of all concerns, so that the first is on the front.
+        Equal scores go by the mean of all concerns, so that the first is on the front.
         """
         return np.lexsort((self._means, self.scores, ~self.meets))
 
@@ -239,38 +229,38 @@ class WeighedWays:
         return scores(self.losses, np.full(len(self.concerns), 1 / len(self.concerns)))
 
     def title(self, place: int) -> str:
-        title, own = self.ways[place].title, int(self.at_k[place, 0])
-        return title if len(self.ks) > 1 or own == self.ks[0] else f"{title} · k = {thin(own)}"
+        title, k = self.ways[place].title, int(self.at_k[place, 0])
+        return title if len(self.ks) > 1 or k == self.ks[0] else f"{title} · k = {thin(k)}"
 
     def k_for(self, place: int, k: int) -> int:
         line = self.ways[place]
-        alone, first = replace(self.comparison, lines=(line,)), int(known_from(line, k)[0])
-        return int(least_losses(alone, [first], self.limits)[0][0, 0])
+        comparison, first = replace(self.comparison, lines=(line,)), int(known_from(line, k)[0])
+        return int(least_losses(comparison, [first], self.limits)[0][0, 0])
 
     def weighed_by(self, weights: Mapping[str, float]) -> WeighedWays:
-        found = scores(self.losses, shares_of(weights, self.concerns))
-        return replace(self, weights=checked_weights(weights), scores=found)
+        new_scores = scores(self.losses, shares_of(weights, self.concerns))
+        return replace(self, weights=checked_weights(weights), scores=new_scores)
 
     def figures(self, place: int) -> dict[str, float]:
-        """The alteration in percent, l and t (from 0 to 1) of a way, averaged over the k."""
-        lost = self.losses[place]
-        found = {"mean_alteration": float(lost[0])}
+        losses = self.losses[place]
+        values = {"mean_alteration": float(losses[0])}
         if self.comparison.sensitive:
-            found |= {"l": self._l(lost[1]), "t": float(lost[2]) / 100.0}
-        return found
+            values |= {"l": self._compute_l(losses[1]), "t": float(losses[2]) / 100.0}
+        return values
 
     def table(self) -> pd.DataFrame:
-        """Every way, the best first: what it is, figures, score, and whether it is beaten."""
         rows = []
         for rank, place in enumerate(self.order, 1):
             line = self.ways[place]
-            own = line.configuration
+            configuration = line.configuration
             row: dict[str, object] = {
                 "rank": rank,
                 "way": self.title(place),
-                "metric": own.metric if own.strategy not in ("l", "t") else None,
-                "strategy": own.strategy,
-                "scope": own.scope,
+                "metric": configuration.metric
+                if configuration.strategy not in ("l", "t")
+                else None,
+                "strategy": configuration.strategy,
+                "scope": configuration.scope,
                 "score": float(self.scores[place]),
                 **self.figures(place),
             }
@@ -292,10 +282,9 @@ def weigh(
     weights: Mapping[str, float] = USUAL,
     limits: Mapping[str, float] | None = None,
 ) -> WeighedWays:
-    """Score every way; nothing is run."""
     checked = checked_limits(limits or {})
     at_k, each_k = least_losses(comparison, ks, checked)
-    lost, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]
+    losses, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]
     return WeighedWays(
         comparison,
         tuple(ks),
@@ -303,6 +292,6 @@ def weigh(
         checked,
         at_k,
         each_k,
-        scores(lost, shares_of(weights, concerns)),
-        pareto_front(lost, ["lower"] * len(concerns)),
+        scores(losses, shares_of(weights, concerns)),
+        pareto_front(losses, ["lower"] * len(concerns)),
     )

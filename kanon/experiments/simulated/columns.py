@@ -52,7 +52,6 @@ COLUMNS = tuple(Column(each, size) for each, size in product(get_args(Distributi
 
 
 def chances(column: Column) -> np.ndarray:
-    """How likely each value of a column is."""
     v = column.values
     if column.distribution == "normal":
         ends = [-inf, *(3 * (2 * i - v) / v for i in range(1, v)), inf]
@@ -64,7 +63,6 @@ def chances(column: Column) -> np.ndarray:
 
 
 def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
-    """Draw the values of a column."""
     place = list(DISTRIBUTIONS).index(column.distribution)
     generator = np.random.default_rng([seed, place, column.values])
     below = np.cumsum(chances(column))[:-1]  # the last value takes what rounding leaves
@@ -72,12 +70,10 @@ def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
 
 
 def value_names(column: Column) -> list[str]:
-    """What the values are called, in alphabetical order."""
     return [f"value {place:03d}" for place in range(column.values)]
 
 
 def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
-    """The column as the sensitive attribute of a table."""
     group = np.repeat(np.arange(classes.n_classes), classes.counts)
     occurring, codes = np.unique(simulated(classes.n_records, column, seed), return_inverse=True)
     names = value_names(column)

@@ -1,7 +1,7 @@
-"""A study that is not finished, as a file: saved, read strictly, and gone on with.
+"""An unfinished study as a file: saved, read strictly and continued.
 
-The file holds areas and fingerprints, no value of the table. Who has the file can check a guess of
-the whole table by its fingerprint, so it goes where the table may go.
+The file holds areas and fingerprints, no value of the table. Anyone who has it can check a guess of
+the whole table by its fingerprint, so it may go only where the table may go.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FORMAT = "kanon-simulated-study"  # what the file says it is
 
 MEGABYTES = 1  # the most megabytes of a file
 
-_WHAT = "study file"
+_FILE_TYPE = "study file"
 
 _Text = Annotated[str, StringConstraints(min_length=1)]
 _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
@@ -52,10 +52,12 @@ class StudyInputs(Strict):
     version: _Text  # that of kanon
 
     def changed(self, before: StudyInputs) -> list[str]:
-        return [said for key, said in _SAID.items() if getattr(self, key) != getattr(before, key)]
+        return [
+            change for key, change in _CHANGES.items() if getattr(self, key) != getattr(before, key)
+        ]
 
 
-_SAID = {
+_CHANGES = {
     "table": "another table",
     "hierarchies": "other hierarchies",
     "metric": "another metric",
@@ -79,7 +81,7 @@ class _Result(Strict):
     t_percent: _Percent
 
     @property
-    def found(self) -> RunResult:
+    def run_result(self) -> RunResult:
         run = StudyRun(Column(self.distribution, self.values), self.strategy)
         return RunResult(run, (self.alteration, self.l_percent, self.t_percent))
 
@@ -97,8 +99,10 @@ def made_with(study: Study) -> StudyInputs:
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     metric = study.metric
     return StudyInputs(
-        table=_fingerprint_of(classes),
-        hierarchies=_digest(json.dumps([[column, to_nodes(tree)] for column, tree in trees])),
+        table=_compute_fingerprint(classes),
+        hierarchies=_compute_digest(
+            json.dumps([[column, to_nodes(tree)] for column, tree in trees])
+        ),
         metric=" ".join(filter(None, [metric.intermediate, metric.multiplier])) or metric.name,
         attribute_weights=" ".join(map(repr, study.attribute_weights)),
         cost="weighted" if task.weighted else "representatives",
@@ -110,14 +114,14 @@ def made_with(study: Study) -> StudyInputs:
     )
 
 
-def _fingerprint_of(classes: EquivalenceClasses) -> str:
+def _compute_fingerprint(classes: EquivalenceClasses) -> str:
     """A fingerprint of the tuples of labels and how often each occurs, whatever their order."""
     names, ranks = [], []
     for column, tree, nodes in zip(
         classes.attributes, classes.hierarchies, classes.nodes.T, strict=True
     ):
-        used, place = np.unique(nodes, return_inverse=True)
-        labels = [tree.labels[node] for node in used]
+        occurring, place = np.unique(nodes, return_inverse=True)
+        labels = [tree.labels[node] for node in occurring]
         by_label = sorted(range(len(labels)), key=labels.__getitem__)
         rank = np.empty(len(labels), dtype=np.int64)
         rank[by_label] = np.arange(len(labels))
@@ -125,78 +129,83 @@ def _fingerprint_of(classes: EquivalenceClasses) -> str:
         ranks.append(rank[place])
     rows = np.column_stack([*ranks, classes.counts])
     order = np.lexsort(rows.T[::-1])
-    named: list[Any] = names
+    hashed_names: list[Any] = names
     if classes.persons is not None:
-        own = classes.persons
-        of_class = np.repeat(np.argsort(order), np.diff(own.start))
+        persons = classes.persons
+        of_class = np.repeat(np.argsort(order), np.diff(persons.start))
         tuples_of = defaultdict(list)
-        for person, *has in zip(own.value, of_class, own.count, strict=True):
-            tuples_of[person].append([*map(int, has)])
-        named = [names, sorted(sorted(each) for each in tuples_of.values())]
-    return _digest(json.dumps(named), rows[order].astype("<i8").tobytes())
+        for person, *counts in zip(persons.value, of_class, persons.count, strict=True):
+            tuples_of[person].append([*map(int, counts)])
+        hashed_names = [names, sorted(sorted(tuples) for tuples in tuples_of.values())]
+    return _compute_digest(json.dumps(hashed_names), rows[order].astype("<i8").tobytes())
 
 
-def _digest(text: str, more: bytes = b"") -> str:
+def _compute_digest(text: str, more: bytes = b"") -> str:
     return hashlib.sha256(text.encode() + b"\n" + more).hexdigest()
 
 
-def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
-    there = {one.run: one for one in found}
+def written_study(inputs: StudyInputs, run_results: Iterable[RunResult]) -> bytes:
+    result_by_run = {result.run: result for result in run_results}
     results = [
         {
             "distribution": run.column.distribution,
             "values": run.column.values,
             "strategy": run.strategy,
-            **dict(zip(CRITERIA, there[run].areas, strict=True)),
+            **dict(zip(CRITERIA, result_by_run[run].areas, strict=True)),
         }
         for run in RUNS
-        if run in there
+        if run in result_by_run
     ]
-    content = {"format": FORMAT, "version": 2, "made_with": made.model_dump(), "found": results}
+    content = {"format": FORMAT, "version": 2, "made_with": inputs.model_dump(), "found": results}
     return (json.dumps(content, indent=1) + "\n").encode()
 
 
-def read_study(source: Path | bytes, made: StudyInputs) -> list[RunResult]:
-    content = _content(source)
+def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
+    content = _read_content(source)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise StudyError(f"This is no {_WHAT}: it has to be an object with the format '{FORMAT}'.")
+        raise StudyError(
+            f"This is not a {_FILE_TYPE}: it has to be an object with the format '{FORMAT}'."
+        )
     if content.get("version") == 1:
         raise StudyError(
-            f"The {_WHAT} is of version 1, in which alteration was the mean over seven metrics and "
-            "an original value counted as a leaf of itself; begin a new one."
+            f"The {_FILE_TYPE} is of version 1, in which alteration was the mean over seven "
+            "metrics and an original value counted as a leaf of itself; start a new study."
         )
     try:
         file = _StudyFile.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise problem(first, ".".join(map(str, first["loc"])), _WHAT, StudyError) from None
-    changed = made.changed(file.made_with)
-    if changed:
+        raise problem(first, ".".join(map(str, first["loc"])), _FILE_TYPE, StudyError) from None
+    changes = inputs.changed(file.made_with)
+    if changes:
         raise StudyError(
-            f"The {_WHAT} was made with {joined(changed)}; a study goes on with what it began with "
-            "alone, so choose that again, or begin a new one."
+            f"The {_FILE_TYPE} was made with {joined(changes)}; choose that again, or start a new "
+            "study."
         )
-    found = [each.found for each in file.found]
-    runs = [one.run for one in found]
+    run_results = [saved.run_result for saved in file.found]
+    runs = [result.run for result in run_results]
     for place, run in enumerate(runs):
         if run in runs[:place]:
             raise StudyError(
-                f"The {_WHAT} has two results of {run.strategy} on the {run.column.distribution} "
-                f"column of {run.column.values} values; each run stands once."
+                f"The {_FILE_TYPE} has two results of {run.strategy} on the "
+                f"{run.column.distribution} column of {run.column.values} values; each run may "
+                "stand only once."
             )
-    return found
+    return run_results
 
 
-def _content(source: Path | bytes) -> Any:
+def _read_content(source: Path | bytes) -> Any:
     most = MEGABYTES * MEGABYTE
     try:
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
         text = data.decode("utf-8-sig")
     except (OSError, ValueError):
-        raise StudyError(f"The {_WHAT} cannot be read; it has to be JSON in UTF-8.") from None
+        raise StudyError(f"The {_FILE_TYPE} cannot be read; it has to be JSON in UTF-8.") from None
     if size > most:
-        raise StudyError(f"The {_WHAT} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB.")
+        raise StudyError(
+            f"The {_FILE_TYPE} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
+        )
     try:
-        return read_json(text, f"The {_WHAT}")
+        return read_json(text, f"The {_FILE_TYPE}")
     except PlanError as error:
         raise StudyError(str(error)) from None

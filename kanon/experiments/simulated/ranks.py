@@ -14,20 +14,18 @@ DIGITS = 2
 OVERALL = "overall"  # the column of the mean rank over all criteria
 
 
-def complete(found: Iterable[RunResult]) -> list[Column]:
-    """The columns on which every strategy was run, in the order of the study."""
-    there = {one.run for one in found}
+def complete(run_results: Iterable[RunResult]) -> list[Column]:
+    runs = {result.run for result in run_results}
     return [
-        column for column in COLUMNS if all((column, strategy) in there for strategy in STRATEGIES)
+        column for column in COLUMNS if all((column, strategy) in runs for strategy in STRATEGIES)
     ]
 
 
-def places(found: Iterable[RunResult], criterion: str) -> Standing:
-    """The areas of a criterion, and the place of each strategy on each column."""
-    found = list(found)
+def places(run_results: Iterable[RunResult], criterion: str) -> Standing:
+    run_results = list(run_results)
     at = list(CRITERIA).index(criterion)
-    area = {one.run: one.areas[at] for one in found}
-    columns = complete(found)
+    area = {result.run: result.areas[at] for result in run_results}
+    columns = complete(run_results)
     values = pd.DataFrame(
         [[area[StudyRun(column, strategy)] for strategy in STRATEGIES] for column in columns],
         index=pd.MultiIndex.from_tuples(columns, names=Column._fields),
@@ -38,18 +36,17 @@ def places(found: Iterable[RunResult], criterion: str) -> Standing:
     return standing(values, digits=DIGITS, higher=[higher] * len(values))
 
 
-def mean_ranks(found: Iterable[RunResult]) -> pd.DataFrame:
-    found = list(found)
-    means = pd.DataFrame({name: places(found, name).mean_ranks for name in CRITERIA})
+def mean_ranks(run_results: Iterable[RunResult]) -> pd.DataFrame:
+    run_results = list(run_results)
+    means = pd.DataFrame({name: places(run_results, name).mean_ranks for name in CRITERIA})
     return means.assign(**{OVERALL: means.mean(axis=1)})
 
 
-def results(study: Study, found: Iterable[RunResult]) -> pd.DataFrame:
-    """Every area and place: a row per column, strategy and criterion, in that order."""
-    found = list(found)
-    ranks = {name: places(found, name).ranks for name in CRITERIA}
+def results(study: Study, run_results: Iterable[RunResult]) -> pd.DataFrame:
+    run_results = list(run_results)
+    ranks = {name: places(run_results, name).ranks for name in CRITERIA}
     low, high = study.interval
-    area = {one.run: one.areas for one in found}
+    area = {result.run: result.areas for result in run_results}
     rows = [
         (*column, strategy, name, low, high, area[StudyRun(column, strategy)][place],
          ranks[name][strategy].get(column))

@@ -1,7 +1,4 @@
-"""Which strategy does best in general: seven strategies on 21 simulated sensitive columns.
-
-S1 looks at no sensitive column, so one run of it serves all of them.
-"""
+"""Seven strategies on 21 simulated sensitive columns; S1 reads none, so one run serves all."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,8 +32,7 @@ STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 """The strategies that are ranked: those of [M23] that count a cost."""
 
 CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_AREA_CARD)}
-"""What they are ranked by: the area under each of these over k. The metric that guides counts the
-alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
+"""The area under each of these over k ranks them; the guiding metric counts the alteration."""
 
 LEAST_RECORDS = 4  # with fewer records there is no interval of k that begins at 3
 
@@ -72,22 +68,21 @@ class Study:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The eleven k as far as they lie in the interval, and its end."""
         low, high = self.interval
         return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
 
 
-def study_of(prepared: PreparedRun) -> Study:
-    name = prepared.plan.algorithm.name
+def study_of(prepared_run: PreparedRun) -> Study:
+    name = prepared_run.plan.algorithm.name
     if not uses(name, "strategy"):
         raise PlanError(
             f"The simulated study ranks the strategies of greedy merging, and the algorithm "
             f"{quoted(name)} has none; choose 'gaa'."
         )
-    alone = prepared.guided_by(strategy="s1").task()
-    in_persons = tuple(one for one in alone.models if isinstance(one, KInPersons))
-    classes = replace(alone.classes, sensitive=())
-    task = replace(alone, models=in_persons, sensitive=None, classes=classes)
+    base_task = prepared_run.guided_by(strategy="s1").task()
+    in_persons = tuple(model for model in base_task.models if isinstance(model, KInPersons))
+    classes = replace(base_task.classes, sensitive=())
+    task = replace(base_task, models=in_persons, sensitive=None, classes=classes)
     highest, of = classes.highest_k, classes.of
     if highest < LEAST_RECORDS:
         raise Unsatisfiable(
@@ -95,20 +90,20 @@ def study_of(prepared: PreparedRun) -> Study:
             f"{LEAST_RECORDS} {of}; the table has {counted(highest, of[:-1])}."
         )
     most = task.for_k(min(_HIGH, highest))
-    study = Study(most, prepared.plan.metric, prepared.attribute_weights)
+    study = Study(most, prepared_run.plan.metric, prepared_run.attribute_weights)
     for strategy in STRATEGIES:
         check_task(name, replace(study.task, strategy=strategy))
     return study
 
 
-def lacking(found: Iterable[RunResult]) -> list[StudyRun]:
+def lacking(run_results: Iterable[RunResult]) -> list[StudyRun]:
     """The runs that nothing came of yet, column by column.
 
     >>> len(lacking([])), len(lacking([RunResult(RUNS[0], (1.0, 2.0, 3.0))]))
     (147, 146)
     """
-    there = {one.run for one in found}
-    return [run for run in RUNS if run not in there]
+    finished_runs = {result.run for result in run_results}
+    return [run for run in RUNS if run not in finished_runs]
 
 
 def run_study(
@@ -118,53 +113,54 @@ def run_study(
     keep: Callable[[RunResult], None],
     workers: int | None = None,
 ) -> None:
-    """Make some runs of a study: what a worker process is given."""
     lock = threading.Lock()
 
-    def made(columns: Sequence[Column], strategy: str, told: Progress) -> None:
-        for found in _made(study, columns, strategy, told):
+    def run_columns(columns: Sequence[Column], strategy: str, run_progress: Progress) -> None:
+        for result in _run_columns(study, columns, strategy, run_progress):
             with lock:
-                keep(found)
+                keep(result)
 
-    shared = [run.column for run in runs if not LOOKS_AT[run.strategy]]
-    works = [partial(made, shared, "s1")] if shared else []
-    works += [partial(made, [run.column], run.strategy) for run in runs if LOOKS_AT[run.strategy]]
+    s1_columns = [run.column for run in runs if not LOOKS_AT[run.strategy]]
+    works = [partial(run_columns, s1_columns, "s1")] if s1_columns else []
+    works += [
+        partial(run_columns, [run.column], run.strategy) for run in runs if LOOKS_AT[run.strategy]
+    ]
     side_by_side(works, progress, "run", workers)
 
 
-def _made(
-    study: Study, columns: Sequence[Column], strategy: str, told: Progress
+def _run_columns(
+    study: Study, columns: Sequence[Column], strategy: str, progress: Progress
 ) -> list[RunResult]:
-    every = [drawn(study.task.classes, column, study.task.seed) for column in columns]
-    classes = replace(study.task.classes, sensitive=tuple(every))
-    looked_at = every[0].name if LOOKS_AT[strategy] else None
+    sensitive = [drawn(study.task.classes, column, study.task.seed) for column in columns]
+    classes = replace(study.task.classes, sensitive=tuple(sensitive))
+    looked_at = sensitive[0].name if LOOKS_AT[strategy] else None
     task = replace(study.task, classes=classes, strategy=strategy, sensitive=looked_at)
-    path = gaa.merge_path(task, told)
-    done = finished_at(path, task, study.ks, no_progress)
+    path = gaa.merge_path(task, progress)
+    finished = finished_at(path, task, study.ks, no_progress)
     line = Line(
         Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
         study.metric,
         {
-            task.tie_seed: points_of(done, [study.metric])
-            if done
+            task.tie_seed: points_of(finished, [study.metric])
+            if finished
             else curves_along(path, [study.metric])
         },
-        best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
+        best_l={attribute.name: entropy_l_diversity.of_whole(attribute) for attribute in sensitive},
     )
     return [
-        RunResult(StudyRun(column, strategy), _areas(study, line, column.name))
+        RunResult(StudyRun(column, strategy), _compute_areas(study, line, column.name))
         for column in columns
     ]
 
 
-def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
+def _compute_areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
     low, high = study.interval
     n = study.task.classes.highest_k
 
-    def area(criterion: str) -> float:
-        counted_by = f"alteration_{study.metric.name}"
-        name = counted_by if criterion == ALTERATION_CARD.name else criterion
+    def compute_area(criterion: str) -> float:
+        alteration_name = f"alteration_{study.metric.name}"
+        name = alteration_name if criterion == ALTERATION_CARD.name else criterion
         (values,) = hundredfold(name) * line.at(name, study.ks, column)
         return round(nauc(study.ks, values, low, high, n), _DIGITS)
 
-    return tuple(area(criterion) for criterion in CRITERIA)
+    return tuple(compute_area(criterion) for criterion in CRITERIA)

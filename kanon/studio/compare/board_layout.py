@@ -68,11 +68,11 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
 def with_layout_file(work: Work, content: bytes) -> Work:
     """The work with the layout of a file; PlanError if it is none."""
     if len(content) > _LARGEST:
-        raise PlanError("This file is no layout: it is larger than 200 kB.")
+        raise PlanError("This file is not a layout: it is larger than 200 kB.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("This file is no layout: it is not UTF-8 text.") from None
+        raise PlanError("This file is not a layout: it is not UTF-8 text.") from None
     layout = layout_from_json(text, KINDS)
     return work.with_parts(
         replace(work.compare, layout=layout), Message(notice="The layout was loaded.")

@@ -156,7 +156,7 @@ def looked_at(work: Work, one: Subject) -> Exploration:
             f"Counts the classes at all {size}."
             if small(one)
             else (
-                f"{size}: too many to count each. The walks of Datafly and Improved greedy are "
+                f"{size}: too many to count them all. The walks of Datafly and Improved greedy are "
                 "found, and what lies around a node."
             ),
             width="content",

@@ -43,33 +43,33 @@ def draw_question(
     give: Give,
     draw_beside: Callable[[], object] = lambda: None,
 ) -> None:
-    asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
+    text = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
-    st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
+    st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(text)}")
     if _is_wide(exercises, question):
-        answering = st.container()
-        left, right = st.columns(2, gap="medium")
+        answer_place = st.container()
+        aside_place, tree_place = st.columns(2, gap="medium")
     else:
-        answering, left = st.columns([7, 5], gap="medium")
-        right = left
-    with answering:
-        _answer_field(exercises, attempt, question, give)
-    with left:
+        answer_place, aside_place = st.columns([7, 5], gap="medium")
+        tree_place = aside_place
+    with answer_place:
+        _draw_answer_field(exercises, attempt, question, give)
+    with aside_place:
         draw_beside()
-    with right:
+    with tree_place:
         _draw_trees(exercises, question)
 
 
 def _is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
     roles = exercises.table_of(question).schema.roles
-    return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 3
+    return isinstance(question, RecodeQuestion) and len(_list_kept_columns(roles)) > 3
 
 
-def _kept(roles: Mapping[str, Role]) -> list[str]:
+def _list_kept_columns(roles: Mapping[str, Role]) -> list[str]:
     return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
-def _answer_field(
+def _draw_answer_field(
     exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
     table = exercises.table_of(question)
@@ -77,21 +77,20 @@ def _answer_field(
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
-            _recode(question, table, now, give, about, told=not exercises.exam)
+            _draw_recode_grid(question, table, now, give, about, practice=not exercises.exam)
         case LevelsQuestion():
-            _levels(question, table, now, give, about, told=not exercises.exam)
+            _draw_levels_question(question, table, now, give, about, practice=not exercises.exam)
         case NumberQuestion():
-            _number(question, now, give, about)
-            _as_it_is(table)
+            _draw_number_question(question, now, give, about)
+            _draw_original_table(table)
         case ChoiceQuestion():
-            _choice(question, table, now, give, about)
-            _as_it_is(table)
+            _draw_choice_question(question, table, now, give, about)
+            _draw_original_table(table)
         case _:
             assert_never(question)
 
 
 def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
-    """The trees with the cost of every step, where one has to know them to answer."""
     if question.goes_by is None and not getattr(question, "levels", None):
         return
     metric = question.goes_by or "nllm"
@@ -102,8 +101,8 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
     )  # fmt: skip
     title = metric_named(metric).card.title
     for picture in pictures:
-        said = f"{picture.name}: what each step costs, as {title} counts"
-        st.markdown(plain(said))
+        caption = f"{picture.name}: what each step costs, as {title} counts"
+        st.markdown(plain(caption))
         alt = f"Tree of {spoken(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
@@ -112,41 +111,40 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
 
 
 # --- recoding by hand -----------------------------------------------------------------------
-def _recode(
-    question: RecodeQuestion, table: SmallTable, now: Any, give: Give, about: str, told: bool
+def _draw_recode_grid(
+    question: RecodeQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    state_now = by_hand(question, table, now)
-    if told:
-        _standing(question, state_now)
+    hand = by_hand(question, table, now)
+    if practice:
+        _show_hand_result(question, hand)
     columns = table.classes.attributes
-    others = [name for name in _kept(table.schema.roles) if name not in columns]
-    first = len(columns) + told
+    others = [name for name in _list_kept_columns(table.schema.roles) if name not in columns]
+    first = len(columns) + practice
     count = first + len(others)
-    st.html(_rows_style(count))
+    st.html(_format_grid_style(count))
     with st.container(gap="xxsmall", key="exercise-grid"):
         head = st.columns(count, vertical_alignment="bottom", gap="small")
         for cell, name in zip(head, columns, strict=False):
             with cell:
-                _column_head(table, now, name, give, columns.index(name))
-        if told:
+                _draw_column_head(table, now, name, give, columns.index(name))
+        if practice:
             head[len(columns)].markdown("**class**")
         for cell, name in zip(head[first:], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
-        for number, row in enumerate(state_now.rows):
+        for number, row in enumerate(hand.rows):
             cells = st.columns(count, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
                 with cell:
-                    _value(table, now, row, name, give, f"{about}-{number}-{j}")
-            if told:
+                    _draw_value(table, now, row, name, give, f"{about}-{number}-{j}")
+            if practice:
                 colour, sign = ("green", "✓") if row.size >= question.k else ("red", "✗")
                 cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
             for cell, name in zip(cells[first:], others, strict=True):
-                listed = table.frame[name].iloc[list(row.records)]
-                cell.markdown(plain(", ".join(listed)))
+                values = table.frame[name].iloc[list(row.records)]
+                cell.markdown(plain(", ".join(values)))
 
 
-def _rows_style(count: int) -> str:
-    """Records stay rows on a tablet too; of many columns one sees the rest by moving sideways."""
+def _format_grid_style(count: int) -> str:
     grid, row = ".st-key-exercise-grid", '[data-testid="stHorizontalBlock"]'
     return f"""<style>
 {grid} {{ overflow-x: auto; }}
@@ -160,7 +158,7 @@ def _rows_style(count: int) -> str:
 </style>"""
 
 
-def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
+def _draw_column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
         for up, step, sign in (True, "raise", "↑"), (False, "lower", "↓"):
@@ -173,7 +171,7 @@ def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int)
             )
 
 
-def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
+def _draw_value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
         f"{spoken(name)} of record {records}",
@@ -187,86 +185,92 @@ def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: 
     )
 
 
-def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> None:
-    classes = counted(now.classes, "class", "classes")
-    small = " :green[✓]"
-    if now.small:
-        small = f", :red[{now.small} too small ✗]"
-    reached = (
-        f"smallest class **{now.k}** of {question.k} · alteration **{now.lost} of {now.most} = "
-        f"{percent(now.alteration)}** ↓ ({plain(metric_named(question.metric).card.title)})"
+def _show_hand_result(question: RecodeQuestion | LevelsQuestion, hand: HandRecoding) -> None:
+    classes = counted(hand.classes, "class", "classes")
+    too_small = " :green[✓]"
+    if hand.small:
+        too_small = f", :red[{hand.small} too small ✗]"
+    k_and_alteration = (
+        f"smallest class **{hand.k}** of {question.k} · alteration **{hand.lost} of "
+        f"{hand.most} = {percent(hand.alteration)}** ↓ "
+        f"({plain(metric_named(question.metric).card.title)})"
     )
-    st.markdown(f"**{classes}**{small} · {reached}")
+    st.markdown(f"**{classes}**{too_small} · {k_and_alteration}")
 
 
-def _as_it_is(table: SmallTable) -> None:
+def _draw_original_table(table: SmallTable) -> None:
     roles = table.schema.roles
     small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
 
 
 # --- the other kinds ------------------------------------------------------------------------
-def _levels(
-    question: LevelsQuestion, table: SmallTable, now: Any, give: Give, about: str, told: bool
+def _draw_levels_question(
+    question: LevelsQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    state_now = by_hand(question, table, now)
+    hand = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
-    levels = {name: _level(now, name, tree) for name, tree in pairs}
+    levels = {name: _read_level(now, name, tree) for name, tree in pairs}
     highest = {name: tree.height - 1 for name, tree in pairs}
     with st.container(horizontal=True):
         draw_numbers("Level of {}, 0 to {}", levels, highest, f"exercise-level-{about}", give)
-    if told:
-        _standing(question, state_now)
-    _released(question, state_now, table, told)
+    if practice:
+        _show_hand_result(question, hand)
+    _draw_hand_release(question, hand, table, practice)
 
 
-def _level(now: Any, name: str, tree: Hierarchy) -> int:
-    """The level of a column in an answer; 0 where there is none that it could be."""
+def _read_level(now: Any, name: str, tree: Hierarchy) -> int:
     level = now.get(name) if isinstance(now, dict) else None
     return level if type(level) is int and 0 <= level < tree.height else 0
 
 
-def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, told: bool) -> None:
+def _draw_hand_release(
+    question: LevelsQuestion, hand: HandRecoding, table: SmallTable, practice: bool
+) -> None:
     columns = list(table.frame.columns)
-    of_record = {record: row for row in now.rows for record in row.records}
+    of_record = {record: row for row in hand.rows for record in row.records}
     rows, tints = [], {}
     for place, record in enumerate(table.frame.to_dict("records")):
         row = of_record[place]
         cells = record | row.values
         rows.append([cells[name] for name in columns])
-        if told:
+        if practice:
             enough = row.size >= question.k
             rows[-1].append(f"{row.letter} · {row.size} {'✓' if enough else '✗'}")
             if not enough:
                 tints[place] = _SMALL
-    heads = [*columns, "class"] if told else columns
+    heads = [*columns, "class"] if practice else columns
     small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
-def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
-    known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
+def _draw_number_question(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
+    is_shown = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
         "Your answer",
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
-        **bound(f"exercise-number-{about}", float(now) if known else None, give, read=_whole),
+        **bound(
+            f"exercise-number-{about}", float(now) if is_shown else None, give, read=_round_whole
+        ),
         width=260,
     )
 
 
-def _whole(number: float | None) -> float | int | None:
+def _round_whole(number: float | None) -> float | int | None:
     return int(number) if number is not None and number == int(number) else number
 
 
-def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, about: str) -> None:
+def _draw_choice_question(
+    question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, about: str
+) -> None:
     options: Sequence[tuple[str, ...]] = question.options(table)
-    chosen = tuple(now) if isinstance(now, list) else ()
+    answer = tuple(now) if isinstance(now, list) else ()
     st.radio(
         "Your answer",
         range(len(options)),
         **bound(
             f"exercise-choice-{about}",
-            options.index(chosen) if chosen in options else None,
+            options.index(answer) if answer in options else None,
             give,
             read=lambda place: list(options[place]),
         ),

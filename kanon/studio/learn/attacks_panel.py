@@ -34,26 +34,26 @@ STEPS = (
     "What follows",
     "What would have prevented it",
 )
-"""The steps of the story, and what comes after it."""
+"""The steps of the story; the last one comes after it."""
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
 _SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: Work) -> None:
-    view, projected = work.view(LessonsView).attack, work.view(LessonsView).projected
-    if not projected:
+    view, on_projector = work.view(LessonsView).attack, work.view(LessonsView).projected
+    if not on_projector:
         _choose(view)
     try:
-        case = _case(work, view)
+        case = _get_case(work, view)
         people = targets(view.kind, case)
         scene = state.remembered(
             "attack-scene",
             (case, view.kind, view.person, view.ruled_out),
-            lambda: _played(view, case, people),
+            lambda: _play_attack(view, case, people),
         )
     except KanonError as error:
-        if projected:  # there is nothing to show on it
+        if on_projector:  # there is nothing to show on it
             project(False)
             st.rerun()
         st.info(plain(error.sentence), icon=":material/info:")
@@ -62,27 +62,26 @@ def show_attacks(work: Work) -> None:
                 st.page_link("pages/data.py", label="Data", icon=":material/table:")
                 st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/shield:")
         return
-    if projected:
-        _projected(scene, view, people)
+    if on_projector:
+        _project_attack(scene, view, people)
         return
-    _attacker(work, view, scene, people)
+    _choose_attacker(work, view, scene, people)
     if view.step < len(STEPS):
         table, story = st.columns([1, 1], gap="medium")
         with table:
-            small_table(*_marked(scene, view.step > 2))
+            small_table(*_mark_fitting_rows(scene, view.step > 2))
         with story:
-            _story(scene, view.step, people)
+            _write_story(scene, view.step, people)
     else:
-        _prevented(scene)
+        _show_prevention(scene)
 
 
 def own_case(work: Work) -> Case:
-    """The release that the session works on, to be attacked; KanonError says why it cannot be."""
     table = work.table.complete_records
     if table.n_records > MOST_RECORDS:
         raise TableError(
             f"The table that you work on has {thin(table.n_records)} records; an attack is played "
-            f"out on at most {MOST_RECORDS}, so that everybody can follow it."
+            f"out on at most {MOST_RECORDS}, so that everyone can follow it."
         )
     if not isinstance(table, MemoryTable):
         raise TableError("An attack is played out on a table in memory; load it as a file.")
@@ -93,25 +92,27 @@ def own_case(work: Work) -> Case:
         )
     if work.findings.result is None or outdated(work):
         raise TableError(
-            "There is no release with the settings of now; press Anonymise on the page Anonymise."
+            "There is no release with the current settings; press Anonymise on the page Anonymise."
         )
-    done = work.findings.result.release(work.findings.result.k_for(work.settings.k))
-    released = work.table.coarse_records
-    assert isinstance(released, MemoryTable)
+    recoding_result = work.findings.result.release(work.findings.result.k_for(work.settings.k))
+    released_table = work.table.coarse_records
+    assert isinstance(released_table, MemoryTable)
     roles, trees = Schema(work.table.roles), work.table.trees
-    return case_of(released.frame, roles, trees, done.recoding, sensitive=work.focus)
+    return case_of(
+        released_table.frame, roles, trees, recoding_result.recoding, sensitive=work.focus
+    )
 
 
-def _case(work: Work, view: AttackView) -> Case:
+def _get_case(work: Work, view: AttackView) -> Case:
     if not view.own:
         return state.remembered("attack-preset", view.kind, lambda: preset(view.kind))
     about = (work.findings.result, work.settings.k, work.focus, work.table.roles, outdated(work))
     return state.remembered("attack-own", about, lambda: own_case(work))
 
 
-def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
-    known = None if view.person is None else people[view.person].known
-    return attack(view.kind, case, known, view.ruled_out)
+def _play_attack(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
+    knowledge = None if view.person is None else people[view.person].known
+    return attack(view.kind, case, knowledge, view.ruled_out)
 
 
 # --- what is chosen -------------------------------------------------------------------------
@@ -131,16 +132,18 @@ def _choose(view: AttackView) -> None:
             )
 
 
-def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
-    told = next(place for place, one in enumerate(people) if one.known == scene.known)
-    chosen = told if view.person is None else view.person
+def _choose_attacker(
+    work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]
+) -> None:
+    default = next(place for place, person in enumerate(people) if person.known == scene.known)
+    person_place = default if view.person is None else view.person
     about = f"{view.kind}-{view.own}-{work.version}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Person attacked",
             range(len(people)),
             **bound(
-                f"attack-person-{about}", chosen, "person",
+                f"attack-person-{about}", person_place, "person",
                 into=partial(look, "attack", ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
@@ -152,133 +155,131 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
                 scene.case.values,
                 **bound(
                     f"attack-out-{about}", list(scene.ruled_out), "ruled_out",
-                    into=partial(look, "attack", person=chosen), read=tuple,
+                    into=partial(look, "attack", person=person_place), read=tuple,
                 ),
                 placeholder="Nothing",
-                help="A neighbour may know that somebody does not have a disease.",
+                help="A neighbour may know that a person does not have a disease.",
                 width=260,
             )  # fmt: skip
-        _steps(view)
+        _draw_step_buttons(view)
 
 
-def _steps(view: AttackView) -> None:
+def _draw_step_buttons(view: AttackView) -> None:
     last = len(STEPS)
-    back, on = (partial(look, "attack", step=view.step + by) for by in (-1, 1))
+    back, next_step = (partial(look, "attack", step=view.step + by) for by in (-1, 1))
     st.button("Back", key="attack-back", disabled=view.step == 1, on_click=back)
     heading = STEPS[min(view.step, last - 1)]
-    following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
-    off = view.step == last
-    st.button(following, type="primary", key="attack-next", disabled=off, on_click=on)
+    next_label = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
+    is_last = view.step == last
+    st.button(next_label, type="primary", key="attack-next", disabled=is_last, on_click=next_step)
     st.caption("Keys: ← →", width="content")
 
 
 # --- the story ------------------------------------------------------------------------------
-def _marked(scene: Scene, marked: bool) -> tuple[pd.DataFrame, dict[int, str]]:
-    rows = _texts(scene.case.released)
-    signs = {place: place in scene.left for place in scene.fits} if marked else {}
-    tints = {place: _FITS if left else _OUT for place, left in signs.items()}
-    listed = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
-    rows.insert(0, "", listed, allow_duplicates=True)
+def _mark_fitting_rows(scene: Scene, with_signs: bool) -> tuple[pd.DataFrame, dict[int, str]]:
+    rows = _format_texts(scene.case.released)
+    signs = {place: place in scene.left for place in scene.fits} if with_signs else {}
+    tints = {place: _FITS if is_left else _OUT for place, is_left in signs.items()}
+    sign_column = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
+    rows.insert(0, "", sign_column, allow_duplicates=True)
     return rows, tints
 
 
-def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
-    """The steps so far, one below the other, the last one in full."""
-    for number, (heading, said) in enumerate(zip(STEPS, _TOLD, strict=False), start=1):
+def _write_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
+    for number, (heading, describe) in enumerate(zip(STEPS, _DESCRIPTIONS, strict=False), start=1):
         if number <= step:
-            st.markdown(f"**{number}. {heading}.** {said(scene, people, plain, '**')}")
+            st.markdown(f"**{number}. {heading}.** {describe(scene, people, plain, '**')}")
     if step == 2 and scene.card.name in BY_REGISTER:
-        small_table(_texts(scene.case.register))
+        small_table(_format_texts(scene.case.register))
     if step == 4:
         st.markdown(f"**4. {STEPS[3]}.**")
-        _finding(scene)
-        small_table(_shares(scene))
+        _show_finding(scene)
+        small_table(_build_likelihoods(scene))
 
 
 Write = Callable[[object], str]
-"""How texts of the table are written: so that Markdown leaves them as they are, or just so."""
+"""How texts of the table are written: escaped for Markdown, or as they are."""
 
 
-def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_release(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
-    gone = case.schema.columns(Role.IDENTIFIER)
+    identifiers = case.schema.columns(Role.IDENTIFIER)
     columns = listing(case.recoding.classes.attributes, most=12)
-    said = (
+    text = (
         f"The release has {records_said(len(case.released))} and is {case.k}-anonymous: in "
-        f"{columns} each of them looks like at least {counted(case.k - 1, 'other one', 'others')}."
+        f"{columns} each of them looks like at least {counted(case.k - 1, 'other', 'others')}."
     )
-    if gone:
-        said = f"{said} It was published without {listing(gone, most=12)}."
-    return write(said)
+    if identifiers:
+        text = f"{text} It was published without {listing(identifiers, most=12)}."
+    return write(text)
 
 
-def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: str) -> str:
-    name = write(next(one.name for one in people if one.known == scene.known))
+def _describe_knowledge(scene: Scene, people: tuple[Target, ...], write: Write, strong: str) -> str:
+    name = write(next(person.name for person in people if person.known == scene.known))
     facts = ", ".join(
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
     by_register = scene.card.name in BY_REGISTER
     where = "stands in a public register" if by_register else "has a record in the table"
-    said = f"{name} {where}, with {facts}."
+    text = f"{name} {where}, with {facts}."
     if scene.ruled_out:
         values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)
-        said = f"{said} {name} does not have {values}."
+        text = f"{text} {name} does not have {values}."
     if scene.card.name in DEDUCTIONS:
-        said = f"{said} The attacker also knows that kanon raises no value further than needed."
-    return said
+        text = f"{text} The attacker also knows that kanon raises no value further than needed."
+    return text
 
 
-def _who_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
-    fits, left = len(scene.fits), len(scene.left)
+def _describe_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
+    fits, n_left = len(scene.fits), len(scene.left)
     fit = counted(fits, "record fits", "records fit")
     if not fits:
         return f"{fit}."
-    if left == fits:
+    if n_left == fits:
         return f"{fit} what the attacker knows (●)."
-    return f"{fit}; {thin(fits - left)} ruled out (✗), {thin(left)} left (●)."
+    return f"{fit}; {thin(fits - n_left)} ruled out (✗), {thin(n_left)} left (●)."
 
 
-_TOLD = (_was_published, _is_known, _who_fits)
+_DESCRIPTIONS = (_describe_release, _describe_knowledge, _describe_fits)
 
 
-def _shares(scene: Scene) -> pd.DataFrame:
+def _build_likelihoods(scene: Scene) -> pd.DataFrame:
     after = dict(scene.after)
     rows = [
         [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
         for value, share in scene.before
     ]
-    what = "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive
-    return pd.DataFrame(rows, columns=[what, "anybody knows", "the attacker knows"])
+    value_column = "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive
+    return pd.DataFrame(rows, columns=[value_column, "anyone knows", "the attacker knows"])
 
 
-def _texts(table: pd.DataFrame) -> pd.DataFrame:
+def _format_texts(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: texts_of(table[name]) for name in table})
 
 
-def _finding(scene: Scene) -> None:
+def _show_finding(scene: Scene) -> None:
     draw, icon = (st.error, "visibility") if scene.told else (st.success, "visibility_off")
     draw(plain(scene.finding), icon=f":material/{icon}:")
 
 
-def _prevented(scene: Scene) -> None:
+def _show_prevention(scene: Scene) -> None:
     prevention = scene.prevention
     st.markdown(f"**{plain(prevention.sentence)}**")
     before, after = st.columns(2, gap="medium")
     with before:
         st.markdown("**This release**")
-        _finding(scene)
-        small_table(*_marked(scene, True))
-    again = _again(scene)
-    if again is None:
+        _show_finding(scene)
+        small_table(*_mark_fitting_rows(scene, True))
+    safer_scene = _repeat_on_safer_release(scene)
+    if safer_scene is None:
         return
     with after:
-        st.markdown("**The same attack on one that meets it**")
-        _finding(again)
-        small_table(*_marked(again, True))
+        st.markdown("**The same attack on a release that meets it**")
+        _show_finding(safer_scene)
+        small_table(*_mark_fitting_rows(safer_scene, True))
 
 
-def _again(scene: Scene) -> Scene | None:
-    """The same attack on a release that meets the model; None where there is no such release."""
+def _repeat_on_safer_release(scene: Scene) -> Scene | None:
     safer = scene.prevention.case
     if safer is None or scene.prevention.holds:
         return None
@@ -288,33 +289,38 @@ def _again(scene: Scene) -> Scene | None:
 
 
 # --- for a projector ------------------------------------------------------------------------
-def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
+def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
     step, right = view.step, ""
-    left = _sheet("The release", *_marked(scene, step > 2))
-    if step <= len(_TOLD):
-        said = _TOLD[step - 1](scene, people, on_one_line, "")
+    left_sheet = _format_sheet("The release", *_mark_fitting_rows(scene, step > 2))
+    if step <= len(_DESCRIPTIONS):
+        text = _DESCRIPTIONS[step - 1](scene, people, on_one_line, "")
         if step == 2 and scene.card.name in BY_REGISTER:
-            right = _sheet("The register", _texts(scene.case.register))
+            right = _format_sheet("The register", _format_texts(scene.case.register))
     elif step < len(STEPS):
-        said = scene.finding
-        right = _sheet("How likely it is", _shares(scene))
+        text = scene.finding
+        right = _format_sheet("How likely it is", _build_likelihoods(scene))
     else:
-        said = scene.prevention.sentence
-        left = _sheet(f"This release: {scene.finding}", *_marked(scene, True))
-        if (again := _again(scene)) is not None:
-            title = "The same attack on one that meets it"
-            right = _sheet(f"{title}: {again.finding}", *_marked(again, True))
-    parts = f'<div class="left" data-fit>{left}</div><div class="right" data-fit>{right}</div>'
-    stage(f"{step}. {STEPS[step - 1]}", said, STYLE + parts, lambda: _steps(view))
+        text = scene.prevention.sentence
+        left_sheet = _format_sheet(
+            f"This release: {scene.finding}", *_mark_fitting_rows(scene, True)
+        )
+        if (safer_scene := _repeat_on_safer_release(scene)) is not None:
+            title = "The same attack on a release that meets it"
+            right = _format_sheet(
+                f"{title}: {safer_scene.finding}", *_mark_fitting_rows(safer_scene, True)
+            )
+    left = f'<div class="left" data-fit>{left_sheet}</div>'
+    parts = f'{left}<div class="right" data-fit>{right}</div>'
+    stage(f"{step}. {STEPS[step - 1]}", text, STYLE + parts, lambda: _draw_step_buttons(view))
 
 
-def _sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:
+def _format_sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:
     """A table as HTML; where it is too long for its place, rows with a colour stay."""
     colours = tints or {}
     lines = []
     for place, cells in enumerate(rows.itertuples(index=False, name=None)):
         colour = f'style="background: {colours[place]}"' if place in colours else ""
         rank = place + 1 + (0 if place in colours else len(rows))
-        shown = "".join(f"<td>{escape(on_one_line(cell))}</td>" for cell in cells)
-        lines.append(f"<tr {colour} data-rank={rank}>{shown}")
+        cells_html = "".join(f"<td>{escape(on_one_line(cell))}</td>" for cell in cells)
+        lines.append(f"<tr {colour} data-rank={rank}>{cells_html}")
     return sheet(escape(title), [escape(on_one_line(name)) for name in rows], lines, title)

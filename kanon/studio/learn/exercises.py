@@ -1,4 +1,4 @@
-"""Exercises on the page Learn: from one state to the next, and what a worker does for them."""
+"""Exercises on the page Learn: changes of their state, and what a worker does for them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -39,7 +39,6 @@ def marked_files(
 
 
 def exercises_request(_: Work, content: bytes) -> Request:
-    """Read and check an exercise set: its best answers may take seconds to find."""
     return Request("exercises", opened_set, (content,), with_set, cancelled=opening_cancelled)
 
 
@@ -50,16 +49,17 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
     )  # fmt: skip
 
 
-def with_set(work: Work, found: ExerciseSet) -> Work:
-    """The work with another set open, at its first question; answers to others stay."""
+def with_set(work: Work, exercises: ExerciseSet) -> Work:
     view = work.view(LessonsView).exercises
-    attempts, uploads = {found.fingerprint: Attempt(), **view.attempts}, view.uploads + 1
-    return with_look(work, "exercises", opened=found, place=0, attempts=attempts, uploads=uploads)
+    attempts, uploads = {exercises.fingerprint: Attempt(), **view.attempts}, view.uploads + 1
+    return with_look(
+        work, "exercises", opened=exercises, place=0, attempts=attempts, uploads=uploads
+    )
 
 
-def with_scores(work: Work, found: Scores) -> Work:
+def with_scores(work: Work, scores: Scores) -> Work:
     uploads = work.view(LessonsView).exercises.uploads + 1
-    return with_look(work, "exercises", scores=found, uploads=uploads)
+    return with_look(work, "exercises", scores=scores, uploads=uploads)
 
 
 # --- what a student does --------------------------------------------------------------------
@@ -75,12 +75,11 @@ def change_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -
         return
     after = make(before)
     if exercises.exam:
-        after = replace(after, log=_logged(before, after), opened=before.opened)
+        after = replace(after, log=_expand_log(before, after), opened=before.opened)
     look("exercises", attempts={**view.attempts, exercises.fingerprint: after})
 
 
 def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Any:
-    """What a question is answered with; a table that is not touched is as it stands."""
     if question.id in attempt.answers:
         return attempt.answers[question.id]
     table = exercises.table_of(question)
@@ -92,14 +91,14 @@ def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) 
 
 
 def with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
-    """Another answer; the mark of the one before does not count any more. None is no answer."""
-    given, marks = ({**old} for old in (attempt.answers, attempt.marks))
+    """Replace an answer and drop its mark; None removes the answer."""
+    answers, marks = ({**old} for old in (attempt.answers, attempt.marks))
     marks.pop(name, None)
-    given.pop(name, None)
+    answers.pop(name, None)
     if answer is not None:
-        given[name] = answer
-    shown = attempt.shown - {name}
-    return replace(attempt, answers=given, marks=marks, shown=shown, before=None)
+        answers[name] = answer
+    open_solutions = attempt.shown - {name}
+    return replace(attempt, answers=answers, marks=marks, shown=open_solutions, before=None)
 
 
 def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
@@ -108,55 +107,53 @@ def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -
 
 
 def begin_anew(attempt: Attempt, name: str) -> Attempt:
-    """A question as if it had not been answered; it can be undone."""
     return replace(with_answer(attempt, name, None), before=replace(attempt, before=None))
 
 
 def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
-    """Go on with the answers of a file, and keep earlier ones; ExerciseError for a wrong file."""
-    found = read_answers(content)
-    score(exercises, found)
-    given = {name: answer for name, answer in found.answers.items() if answer is not None}
+    """Continue with the answers of a file; the earlier ones can be restored."""
+    file_answers = read_answers(content)
+    score(exercises, file_answers)
+    answers = {name: answer for name, answer in file_answers.answers.items() if answer is not None}
     now = attempt_at(view, exercises)
     before = replace(now, before=None) if now.answers else None
-    taken = Attempt(answers=given, before=before)
+    new_attempt = Attempt(answers=answers, before=before)
     if exercises.exam:
         if now.closed:
-            raise ExerciseError("The exam is closed here: its answers stay as they are.")
-        if not found.as_handed_in:
+            raise ExerciseError("The exam is closed here: its answers can no longer change.")
+        if not file_answers.as_handed_in:
             raise ExerciseError(
-                "An exam goes on from a file that was saved here and not changed since; this "
+                "Continue an exam from a file that was saved here and not changed since; this "
                 "one has no log of answers, or another fingerprint."
             )
-        log = tuple(found.log or ())
-        taken = replace(taken, log=log, opened=clock() - (log[-1].at if log else 0.0))
-    attempts = {**view.attempts, exercises.fingerprint: taken}
-    return replace(view, attempts=attempts, student=found.student, uploads=view.uploads + 1)
+        log = tuple(file_answers.log or ())
+        new_attempt = replace(new_attempt, log=log, opened=clock() - (log[-1].at if log else 0.0))
+    attempts = {**view.attempts, exercises.fingerprint: new_attempt}
+    return replace(view, attempts=attempts, student=file_answers.student, uploads=view.uploads + 1)
 
 
 def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
-    """The points of the answers that were checked and not changed since."""
     worth = {question.id: question.points for question in exercises.questions}
     return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
 
 
 def answers_of(view: ExercisesView, exercises: ExerciseSet) -> Answers:
     attempt = attempt_at(view, exercises)
-    known = [question.id for question in exercises.questions]
-    given = {name: attempt.answers[name] for name in known if name in attempt.answers}
-    named = view.student.strip()[:100] or _NOBODY
-    found = Answers(set=exercises.fingerprint, student=named, answers=given)
+    question_ids = [question.id for question in exercises.questions]
+    answered = {name: attempt.answers[name] for name in question_ids if name in attempt.answers}
+    student = view.student.strip()[:100] or _NOBODY
+    file_answers = Answers(set=exercises.fingerprint, student=student, answers=answered)
     if not exercises.exam:
-        return found
-    return found.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
+        return file_answers
+    return file_answers.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
 
 
-def _logged(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
+def _expand_log(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
     names = {**before.answers, **after.answers}
     at = round(clock() - before.opened, 1)
-    changed = [
+    changes = [
         AnswerChange(at=at, question=name)
         for name in names
         if before.answers.get(name) != after.answers.get(name)
     ]
-    return (*before.log, *changed)[:MOST_CHANGES]
+    return (*before.log, *changes)[:MOST_CHANGES]

@@ -45,7 +45,7 @@ Change = Callable[[Attempt], Attempt]
 
 def show_exercises(work: Work) -> None:
     view = work.view(LessonsView).exercises
-    exercises = view.opened or _built_in()
+    exercises = view.opened or _get_built_in_set()
     if work.view(LessonsView).editor.open:
         show_set_editor(work, exercises)
         return
@@ -55,30 +55,30 @@ def show_exercises(work: Work) -> None:
         title = f"{title} by {plain(exercises.author)}"
     if exercises.exam:
         title = f"{title} · Exam"
-    st.markdown(f"{title} · {_so_far(exercises, attempt)}")
+    st.markdown(f"{title} · {_describe_progress(exercises, attempt)}")
     if not attempt.closed:
-        _questions(exercises, attempt, view)
+        _choose_question(exercises, attempt, view)
     if attempt.closed or view.place == len(exercises.questions):
-        _hand_in(exercises, view)
+        _draw_hand_in(exercises, view)
     else:
-        _question(exercises, attempt, view)
+        _draw_current_question(exercises, attempt, view)
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
-        _files(work, view, exercises)
+        _draw_file_fields(work, view, exercises)
     with st.expander("For the teacher", attempt.closed, icon=":material/school:"):
         if exercises.exam and not attempt.closed:
-            _closing(exercises)
+            _draw_closing(exercises)
         else:
             for_the_teacher(work, view, exercises)
 
 
-def _built_in() -> ExerciseSet:
+def _get_built_in_set() -> ExerciseSet:
     return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
 
 
-def _closing(exercises: ExerciseSet) -> None:
+def _draw_closing(exercises: ExerciseSet) -> None:
     st.markdown(
-        "Marks, the handout and its solutions are here once the exam is closed on this page. "
-        "Then its answers cannot be changed here any more, and can still be downloaded."
+        "Close the exam on this page to get its marks, the handout and the solutions. "
+        "Its answers can then be downloaded but no longer changed here."
     )
 
     def close(now: Attempt) -> Attempt:
@@ -88,7 +88,7 @@ def _closing(exercises: ExerciseSet) -> None:
     icon_button(label, "lock", "exercise-close", change_attempt, exercises, close)
 
 
-def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
+def _describe_progress(exercises: ExerciseSet, attempt: Attempt) -> str:
     if exercises.exam:
         return f"{len(attempt.answers)} of {len(exercises.questions)} questions answered"
     return one_or_many(
@@ -101,21 +101,23 @@ def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
 
 
 # --- from question to question --------------------------------------------------------------
-def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+def _choose_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     last = len(exercises.questions)
 
-    def called(place: int) -> str:
+    def format_place(place: int) -> str:
         if place == last:
             return "Hand in"
-        return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
+        return f"{place + 1} {_get_mark_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Question",
             range(last + 1),
             required=True,
-            **bound(f"exercise-place-{exercises.fingerprint}", view.place, _go, exercises),
-            format_func=called,
+            **bound(
+                f"exercise-place-{exercises.fingerprint}", view.place, _show_question, exercises
+            ),
+            format_func=format_place,
             label_visibility="collapsed",
         )
     if attempt.answers and exercises.exam:
@@ -124,106 +126,106 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
         st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
 
 
-def _go(exercises: ExerciseSet, place: int | None) -> None:
-    """Show a question of the set that is open; a browser may still tell of the one before."""
-    now = state.work().view(LessonsView).exercises.opened or _built_in()
+def _show_question(exercises: ExerciseSet, place: int | None) -> None:
+    """Show a question of the open set; a browser may still send one of the set before."""
+    now = state.work().view(LessonsView).exercises.opened or _get_built_in_set()
     if place is not None and now.fingerprint == exercises.fingerprint:
         look("exercises", place=place)
 
 
-def _sign(attempt: Attempt, question: AnyQuestion) -> str:
+def _get_mark_sign(attempt: Attempt, question: AnyQuestion) -> str:
     mark = attempt.marks.get(question.id)
     if mark is None:
         return "…" if question.id in attempt.answers else ""
     return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
 
 
-def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
+def _draw_current_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     question = exercises.questions[view.place]
 
     def give(answer: Any) -> None:
         change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
 
     def draw_beside() -> None:
-        _checking(exercises, attempt, view, question)
+        _draw_checking(exercises, attempt, view, question)
 
     draw_question(exercises, attempt, question, view.place + 1, give, draw_beside)
     if question.id in attempt.shown and not exercises.exam:
-        _solution(exercises, question)
+        _show_solution(exercises, question)
 
 
-def _checking(
+def _draw_checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
-    mark, one = attempt.marks.get(question.id), {question.id}
+    mark, ids = attempt.marks.get(question.id), {question.id}
 
-    def press(label: str, icon: str, name: str, make: Change, **how: Any) -> None:
-        icon_button(label, icon, f"exercise-{name}", change_attempt, exercises, make, **how)
+    def draw(label: str, icon: str, name: str, make: Change, **options: Any) -> None:
+        icon_button(label, icon, f"exercise-{name}", change_attempt, exercises, make, **options)
 
     with st.container(horizontal=True):
         if not exercises.exam:
-            press(
+            draw(
                 "Check", "check", "check", lambda now: with_mark(now, exercises, question),
                 type="primary",
             )  # fmt: skip
             label = "Hide the hint" if question.id in attempt.hinted else "Hint"
-            press(label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ one))
+            draw(label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ ids))
         if mark is not None and not exercises.exam:
             label = "Hide the solution" if question.id in attempt.shown else "Show the solution"
-            press(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ one))
+            draw(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ ids))
         if attempt.before is not None:
-            press("Undo", "undo", "undo", lambda now: now.before or now)
+            draw("Undo", "undo", "undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
-            press("Begin anew", "restart_alt", "anew", lambda now: begin_anew(now, question.id))
+            draw("Start again", "restart_alt", "anew", lambda now: begin_anew(now, question.id))
         last = view.place + 1 == len(exercises.questions)
-        on = "Hand in" if last else "Next question"
-        following = partial(look, "exercises", place=view.place + 1)
-        icon_button(on, "arrow_forward", "exercise-next", following)
+        next_label = "Hand in" if last else "Next question"
+        show_next = partial(look, "exercises", place=view.place + 1)
+        icon_button(next_label, "arrow_forward", "exercise-next", show_next)
     if exercises.exam:
         return
     if mark is not None:
-        _marked(mark, question)
+        _show_mark(mark, question)
     if question.id in attempt.hinted:
         now = answer_now(attempt, exercises, question)
-        said = hint(question, exercises.table_of(question), now)
-        st.info(plain(said), icon=":material/lightbulb:")
+        hint_text = hint(question, exercises.table_of(question), now)
+        st.info(plain(hint_text), icon=":material/lightbulb:")
 
 
-def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
+def _show_solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
     about = (exercises.fingerprint, question.id)
-    found = state.remembered(
+    solution = state.remembered(
         "exercise-solution", about, lambda: worked(question, exercises.table_of(question))
     )
     with st.container(border=True):
         st.markdown("**Solution**")
-        for sentence in found.sentences:
+        for sentence in solution.sentences:
             st.markdown(plain(sentence))
-        small_table(found.arithmetic)
+        small_table(solution.arithmetic)
 
 
-def _marked(mark: Mark, question: AnyQuestion) -> None:
-    got = _part(mark.share * question.points, question.points)
-    said = f"{got}: {mark.sentence}"
+def _show_mark(mark: Mark, question: AnyQuestion) -> None:
+    got = _format_points(mark.share * question.points, question.points)
+    text = f"{got}: {mark.sentence}"
     if mark.share == 1:
-        st.success(plain(said), icon=":material/check_circle:")
+        st.success(plain(text), icon=":material/check_circle:")
     elif mark.share:
-        st.warning(plain(said), icon=":material/contrast:")
+        st.warning(plain(text), icon=":material/contrast:")
     else:
-        st.error(plain(said), icon=":material/cancel:")
+        st.error(plain(text), icon=":material/cancel:")
 
 
 # --- handing in -----------------------------------------------------------------------------
-def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
+def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     if exercises.exam:
-        _answered(exercises, view)
+        _show_answer_states(exercises, view)
     else:
-        _points(exercises, view)
+        _show_points(exercises, view)
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
         "Name or pseudonym",
         **bound("exercise-student", view.student, "student", into=partial(look, "exercises")),
         max_chars=100,
-        help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
+        help="It is saved in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
     with button:
         if not view.student.strip():
@@ -232,11 +234,13 @@ def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
                 disabled=True, help="Type a name or a pseudonym first.", width="stretch",
             )  # fmt: skip
             return
-        made = answers_of(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
+        answers = answers_of(
+            view, exercises
+        )  # below 1 MB, so Streamlit knows the file by its content
         st.download_button(
             "Download the answers",
-            data=made.to_json().encode(),
-            file_name=f"answers-{name_in_file(made.student)}.json",
+            data=answers.to_json().encode(),
+            file_name=f"answers-{name_in_file(answers.student)}.json",
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
@@ -244,53 +248,53 @@ def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
             key="exercise-answers",
             width="stretch",
         )
-    if made.fingerprint:
-        fingerprint = f"**{made.fingerprint}**"
+    if answers.fingerprint:
+        fingerprint = f"**{answers.fingerprint}**"
         st.markdown(
             f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "
-            "when you hand in: any change of the file gives another one."
+            "when you hand in: any change to the file gives another fingerprint."
         )
 
 
-def _part(points: float, most: float) -> str:
+def _format_points(points: float, most: float) -> str:
     return f"{points:.4g} of {most:g}"
 
 
-def _headings(exercises: ExerciseSet) -> list[str]:
-    return [heading(place, one) for place, one in enumerate(exercises.questions, start=1)]
+def _list_headings(exercises: ExerciseSet) -> list[str]:
+    return [heading(place, question) for place, question in enumerate(exercises.questions, start=1)]
 
 
-def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    found = score(exercises, answers_of(view, exercises))  # checked or not
-    st.subheader(f"{_part(found.points, found.most)} points")
+def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
+    result = score(exercises, answers_of(view, exercises))  # checked or not
+    st.subheader(f"{_format_points(result.points, result.most)} points")
     rows = {
-        "question": _headings(exercises),
-        "points": [_part(one.points, one.most) for one in found.marks],
-        "why": [one.sentence for one in found.marks],
+        "question": _list_headings(exercises),
+        "points": [_format_points(mark.points, mark.most) for mark in result.marks],
+        "why": [mark.sentence for mark in result.marks],
     }
     small_table(pd.DataFrame(rows))
 
 
-def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
+def _show_answer_states(exercises: ExerciseSet, view: ExercisesView) -> None:
     attempt = attempt_at(view, exercises)
     if attempt.closed:
-        said = "The exam is closed on this page: its answers stay as they are."
-        st.info(said, icon=":material/lock:")
-    there = [one.id in attempt.answers for one in exercises.questions]
-    answers = ["answered" if one else "no answer" for one in there]
-    small_table(pd.DataFrame({"question": _headings(exercises), "answer": answers}))
+        message = "The exam is closed on this page: its answers can no longer change."
+        st.info(message, icon=":material/lock:")
+    is_answered = [question.id in attempt.answers for question in exercises.questions]
+    answers = ["answered" if question else "no answer" for question in is_answered]
+    small_table(pd.DataFrame({"question": _list_headings(exercises), "answer": answers}))
 
 
 # --- files -----------------------------------------------------------------------------------
-def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
-    left, right = st.columns(2, gap="medium")
-    with left:
+def _draw_file_fields(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+    set_place, answers_place = st.columns(2, gap="medium")
+    with set_place:
         json_field(
             "Open an exercise set",
             f"exercise-set-{view.uploads}",
-            lambda given: runner.run(exercises_request, given.getvalue()),
+            lambda file: runner.run(exercises_request, file.getvalue()),
             disabled="exercises" in work.running,
-            help="A file that your teacher made. Answers to the set that is open stay.",
+            help="A file that your teacher made. Your answers to the open set are kept.",
         )
         if view.opened is not None:
             st.button(
@@ -298,16 +302,16 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
                 key="exercise-built-in",
                 on_click=partial(look, "exercises", opened=None, place=0),
             )
-    with right:
+    with answers_place:
         json_field(
-            "Go on with answers that you saved",
+            "Continue with saved answers",
             f"exercise-go-on-{view.uploads}",
-            lambda given: state.attempt(lambda: _with_saved(exercises, given.getvalue())),
+            lambda file: state.attempt(lambda: _apply_saved_answers(exercises, file.getvalue())),
         )
 
 
-def _with_saved(exercises: ExerciseSet, content: bytes) -> Work:
+def _apply_saved_answers(exercises: ExerciseSet, content: bytes) -> Work:
     work = state.work()
     lessons = work.view(LessonsView)
     lessons = replace(lessons, exercises=with_answers(lessons.exercises, exercises, content))
-    return work.with_parts(lessons, Message(notice="The answers are here again."))
+    return work.with_parts(lessons, Message(notice="Your saved answers are loaded."))

@@ -50,48 +50,50 @@ def _draw_field(
     choices: Choices,
 ) -> None:
     title, kind, now = field["title"], field["type"], values.get(name, first_value(field))
-    offered: Mapping[Any, Any] = field.get("titles", {}) | choices.get(field.get("choices", ""), {})
+    titles_by_value: Mapping[Any, Any] = field.get("titles", {}) | choices.get(
+        field.get("choices", ""), {}
+    )
     if kind == "object":
 
         def take(numbers: Mapping[str, int]) -> None:
-            change(name, {each: number for each, number in numbers.items() if number})
+            change(name, {item: number for item, number in numbers.items() if number})
 
-        draw_numbers(title, now, offered, key, take)
+        draw_numbers(title, now, titles_by_value, key, take)
         return
-    how = bound(key, now, lambda typed: change(name, typed))
-    how["help"] = field.get("description")
-    if offered or "enum" in field:
-        known = [*([None] if field["optional"] else []), *(offered or field["enum"])]
-        titles = {None: field.get("empty", ""), **offered}
+    widget_options = bound(key, now, lambda typed: change(name, typed))
+    widget_options["help"] = field.get("description")
+    if titles_by_value or "enum" in field:
+        options = [*([None] if field["optional"] else []), *(titles_by_value or field["enum"])]
+        titles = {None: field.get("empty", ""), **titles_by_value}
         st.selectbox(
             title,
-            known if now in known else [*known, now],
+            options if now in options else [*options, now],
             format_func=lambda value: titles.get(value, value),
             width=260,
-            **how,
+            **widget_options,
         )
     elif kind == "boolean":
-        st.toggle(title, **how)
+        st.toggle(title, **widget_options)
     elif _is_long(field):
         height = 24 * field.get("lines", 2) + 32
-        st.text_area(title, max_chars=field.get("maxLength"), height=height, **how)
+        st.text_area(title, max_chars=field.get("maxLength"), height=height, **widget_options)
     elif kind == "string":
-        st.text_input(title, max_chars=field.get("maxLength"), width=340, **how)
+        st.text_input(title, max_chars=field.get("maxLength"), width=340, **widget_options)
     else:
         number, unit = (int, 1) if kind == "integer" else (float, 0.01)
         st.number_input(
             title,
-            min_value=_limit(field, "Minimum", number, unit),
-            max_value=_limit(field, "Maximum", number, -unit),
+            min_value=_get_limit(field, "Minimum", number, unit),
+            max_value=_get_limit(field, "Maximum", number, -unit),
             step=field.get("step", unit),
             format="%d" if kind == "integer" else "%g",
             placeholder=field.get("empty"),
             width=200,
-            **how,
+            **widget_options,
         )
 
 
-def _limit(field: FormField, name: str, number: type[int] | type[float], unit: float) -> Any:
+def _get_limit(field: FormField, name: str, number: type[int] | type[float], unit: float) -> Any:
     if f"exclusive{name}" in field:
         return number(field[f"exclusive{name}"] + unit)
     return number(field[name.lower()]) if name.lower() in field else None
@@ -104,7 +106,6 @@ def draw_numbers(
     key: str,
     change: Callable[[dict[str, int]], None],
 ) -> None:
-    """A whole number per name, from 0 to its limit; the title is written with both."""
     for place, (name, most) in enumerate(limits.items()):
         value = now.get(name, 0)
         st.number_input(

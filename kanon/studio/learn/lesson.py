@@ -1,4 +1,4 @@
-"""The lesson that is shown: which table, which algorithm and settings, and what comes of them."""
+"""The lesson on the page: its table, algorithm and settings, and the lesson built from them."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import own_numbers
 
-FEWEST = 6  # the fewest records of a lesson on a table of one's own
+FEWEST = 6  # the fewest records of a lesson on the user's table
 
 OWN = "own"  # what stands for the table that the session works on
 
@@ -42,21 +42,19 @@ class TableLesson:
 
 
 def table_of(view: StepsView) -> str:
-    """The table that is shown: the chosen one, or that on which the algorithm is seen best."""
     return view.table or preset_for(algorithm_named(view.algorithm))
 
 
 def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
-    """The metrics that can be chosen, and the one that guides."""
     name = table_of(view)
     if name == OWN:
         usable, usual = usable_metrics(work), work.settings.metric
     else:
         trees = preset_table(name).classes.hierarchies
-        drawn = all(tree.weight is not None for tree in trees)
-        usable = [*PUBLISHED, *BESIDE, *(["custom"] if drawn else [])]
+        has_weights = all(tree.weight is not None for tree in trees)
+        usable = [*PUBLISHED, *BESIDE, *(["custom"] if has_weights else [])]
         usual = PRESETS[name].metric
-    return usable, next(one for one in (view.metric, usual, *usable) if one in usable)
+    return usable, next(metric for metric in (view.metric, usual, *usable) if metric in usable)
 
 
 def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
@@ -65,14 +63,15 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
         inside = work.with_parts(replace(work.settings, algorithm=view.algorithm))
         usable = usable_strategies(inside)
     else:
-        able = Role.SENSITIVE in PRESETS[name].roles.values()
-        known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
-        usable = [one for one in known if able or not needs_sensitive(one)]
+        has_sensitive = Role.SENSITIVE in PRESETS[name].roles.values()
+        candidates = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
+        usable = [
+            strategy for strategy in candidates if has_sensitive or not needs_sensitive(strategy)
+        ]
     return usable, view.strategy if view.strategy in usable else usable[0]
 
 
 def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
-    """The largest k that the records allow, and the one that is asked for."""
     name = table_of(view)
     if name == OWN:
         most, usual = min(view.records, work.table.records.n_records), work.settings.k
@@ -85,32 +84,33 @@ def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
 def told(
     work: Work, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
 ) -> TableLesson:
-    """The lesson of the page's settings; KanonError says why there is none."""
-    view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
-    k, guided = largest_k(work, view)[1], _guided(work, view)
+    view, is_own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
+    k, guide = largest_k(work, view)[1], _get_guide(work, view)
     inside = work.with_parts(
         replace(work.table, person=None),  # each of a handful of records is shown by itself
-        replace(work.settings, algorithm=view.algorithm, k=k, **guided),
+        replace(work.settings, algorithm=view.algorithm, k=k, **guide),
     )
-    content = plan_content(inside, trees=False) if own else _content(work, view)
-    trees = tuple(work.table.trees.items()) if own else ()
-    drawn = (view.records, view.seed) if own else ()
+    content = plan_content(inside, trees=False) if is_own else _build_preset_content(work, view)
+    trees = tuple(work.table.trees.items()) if is_own else ()
+    draw_settings = (view.records, view.seed) if is_own else ()
 
-    def make() -> TableLesson:
-        plan = plan_of(inside) if own else Plan.from_content(content)
-        table = _own_table(work, view) if own else preset_table(table_of(view))
-        prepared, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
-        weights, numbers = prepared.attribute_weights, own_numbers(table).tolist()
-        lesson = lesson_of(module, prepared.task(), plan.metric, weights, numbers)
+    def create_lesson() -> TableLesson:
+        plan = plan_of(inside) if is_own else Plan.from_content(content)
+        table = _take_own_table(work, view) if is_own else preset_table(table_of(view))
+        prepared_run, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
+        weights, numbers = prepared_run.attribute_weights, own_numbers(table).tolist()
+        lesson = lesson_of(module, prepared_run.task(), plan.metric, weights, numbers)
         about = [(name, tree.entries()) for name, tree in trees]
-        return TableLesson(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
+        return TableLesson(
+            table, lesson, fingerprint_of(table_of(view), draw_settings, content, about)
+        )
 
-    return remember("lesson", (table_of(view), drawn, repr(content), trees), make)
+    return remember("lesson", (table_of(view), draw_settings, repr(content), trees), create_lesson)
 
 
-def _content(work: Work, view: StepsView) -> dict[str, Any]:
+def _build_preset_content(work: Work, view: StepsView) -> dict[str, Any]:
     preset, (_, k) = PRESETS[table_of(view)], largest_k(work, view)
-    algorithm: dict[str, Any] = {"name": view.algorithm, **_guided(work, view)}
+    algorithm: dict[str, Any] = {"name": view.algorithm, **_get_guide(work, view)}
     if uses(view.algorithm, "node"):
         algorithm["node"] = dict(preset.levels)
     return {
@@ -121,62 +121,61 @@ def _content(work: Work, view: StepsView) -> dict[str, Any]:
     }
 
 
-def _guided(work: Work, view: StepsView) -> dict[str, Any]:
+def _get_guide(work: Work, view: StepsView) -> dict[str, Any]:
     return {"metric": metrics_of(work, view)[1], "strategy": strategies_of(work, view)[1]}
 
 
-def own_records(work: Work, what: str) -> MemoryTable:
-    # What an engine holds is not even asked for its records that lack something.
+def own_records(work: Work, use: str) -> MemoryTable:
+    # An engine is not asked for its incomplete records.
     if isinstance(work.table.records, MemoryTable):
-        kept = work.table.coarse_records
-        if isinstance(kept, MemoryTable):
-            return kept
+        records = work.table.coarse_records
+        if isinstance(records, MemoryTable):
+            return records
     raise TableError(
-        f"The table stays in its engine, and {what} needs its records here; download a "
-        "few of them as a table of their own, or take one that comes with kanon."
+        f"The table stays in its engine, and {use} needs its records here; download a "
+        "few of them as a table of their own, or choose a table that comes with kanon."
     )
 
 
 def exercise_table(work: Work, size: int) -> SmallTable:
-    """The first records of the session's table, without identifiers and insensitive columns."""
-    wanted = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    roles = {name: role for name, role in work.table.roles.items() if role in wanted}
+    used_roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    roles = {name: role for name, role in work.table.roles.items() if role in used_roles}
     first = own_records(work, "an exercise").frame.head(size)
     frame = pd.DataFrame({name: texts_of(first[name]) for name in roles}, dtype="str")
     schema, trees = Schema(roles), work.table.trees
-    used = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
-    return SmallTable(frame, schema, MemorySource(frame, schema, used))
+    used_trees = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
+    return SmallTable(frame, schema, MemorySource(frame, schema, used_trees))
 
 
-def _own_table(work: Work, view: StepsView) -> SmallTable:
-    kept = own_records(work, "a lesson")
-    if kept.n_records < FEWEST:
-        records = records_said(kept.n_records)
-        if kept.n_records < work.table.records.n_records:
-            records = f"{records} with all quasi-identifiers"
+def _take_own_table(work: Work, view: StepsView) -> SmallTable:
+    own_table = own_records(work, "a lesson")
+    if own_table.n_records < FEWEST:
+        records_text = records_said(own_table.n_records)
+        if own_table.n_records < work.table.records.n_records:
+            records_text = f"{records_text} with all quasi-identifiers"
         raise TableError(
-            f"A lesson takes {FEWEST} to {MOST} records, and the table has {records}; take "
+            f"A lesson takes {FEWEST} to {MOST} records, and the table has {records_text}; choose "
             "one that comes with kanon."
         )
-    size = min(max(view.records, FEWEST), MOST, kept.n_records)
-    frame = kept.frame.head(size)
+    size = min(max(view.records, FEWEST), MOST, own_table.n_records)
+    frame = own_table.frame.head(size)
     if view.seed is not None:
-        frame = kept.frame.sample(size, random_state=view.seed).sort_index()
+        frame = own_table.frame.sample(size, random_state=view.seed).sort_index()
     frame, schema = frame.reset_index(drop=True), Schema(dict(work.table.roles))
     return SmallTable(frame, schema, MemorySource(frame, schema, work.table.trees))
 
 
-def settings_of_lesson(work: Work, found: TableLesson) -> PictureSettings:
-    lesson, task, classes = found.lesson, found.lesson.task, found.table.classes
+def settings_of_lesson(work: Work, pair: TableLesson) -> PictureSettings:
+    lesson, task, classes = (pair.lesson, pair.lesson.task, pair.table.classes)
     name = table_of(work.view(LessonsView).steps)
-    led = Configuration(
+    configuration = Configuration(
         lesson.metric.name, task.strategy, scope=task.scope, algorithm=lesson.algorithm
     )
     return PictureSettings.of(
         f"Some of {work.table.title}" if name == OWN else PRESETS[name].title,
         counted(classes.n_records, "record"),
         classes.attributes,
-        configurations_said([(led, lesson.metric)]),
+        configurations_said([(configuration, lesson.metric)]),
         k=task.k,
         counting=classes.of,
     )

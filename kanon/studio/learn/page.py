@@ -37,16 +37,14 @@ _NARROW = f"""<style>
     .stMain [data-testid="stColumn"]:not({_GRID} *) {{ flex: 1 1 100%; }}
 }}
 </style>"""
-"""Rows of buttons go on in a second row, the fields of the grid move together, and on a phone what
-stands side by side goes below each other: before anything is cut.
-"""
+"""On narrow screens buttons wrap, the grid scrolls, and on a phone columns are stacked."""
 
 _KEYS = "learn-keys"
 _HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"
 
 _BACK, _NEXT = ["learn-back", "attack-back"], ["learn-next", "attack-next"]
 
-_PRESSED = {
+_BUTTONS_BY_KEY = {
     "ArrowLeft": _BACK,
     "ArrowRight": _NEXT,
     "Home": ["learn-first"],
@@ -56,7 +54,7 @@ _PRESSED = {
 """Per key, as browsers name it, buttons by their keys: the first one that can be pressed is."""
 
 _PRESENTER = {"PageUp": _BACK, "PageDown": _NEXT, "Escape": ["learn-leave"]}
-"""What a presenter's remote sends; on a page that is no projector's picture, these scroll."""
+"""What a presenter's remote sends; on ordinary pages these keys scroll."""
 
 _press = st.components.v2.component(
     "kanon_keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")
@@ -80,26 +78,26 @@ def choices(work: Work) -> None:
                 icon=":material/slideshow:",
                 key="learn-projector",
                 on_click=project,
-                help="One picture that fills the window: no controls, nothing to scroll, letters "
-                "for the last row. Keys or a presenter go through it; Esc comes back.",
+                help="One picture that fills the window, with letters large enough for the last "
+                "row. Use the keys or a presenter to move; Esc comes back.",
             )
 
 
-def _of_session(view: LessonsView) -> bool:
+def _is_about_session(view: LessonsView) -> bool:
     return not view.projected and {
         "steps": table_of(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
     }[view.part]  # fmt: skip
 
 
 def page() -> None:
-    about = _of_session(state.work().view(LessonsView))
+    about = _is_about_session(state.work().view(LessonsView))
     work = head("How does it work, step by step?", line=about)
-    part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
+    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).projected
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
         st.html(_HIDDEN)
-        _press(key=_KEYS, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})
-    if not projected:
+        _press(key=_KEYS, data={"pressed": _BUTTONS_BY_KEY | (_PRESENTER if on_projector else {})})
+    if not on_projector:
         choices(work)
     if part != "steps":
         st.html(_NARROW)

@@ -1,8 +1,7 @@
-"""One picture for a projector, which fills the window: on the page Learn, a step of a story.
+"""One picture for a projector, which fills the window: a step of a story on the page Learn.
 
-It is made for 1024 × 720 pixels and scales up. Everything keeps its place at every step; text that
-is too long becomes smaller, and then the browser leaves out what ranks last (``data-rank``, the
-largest first), with a line that says how much.
+Made for 1024 × 720 pixels, it scales up. Text that is too long gets smaller; then the browser
+leaves out what ranks last (``data-rank``, the largest first) and says how much.
 """
 
 import re
@@ -38,7 +37,7 @@ def project(on: bool = True) -> None:
 
 def stage(
     heading: str,
-    said: str,
+    text: str,
     parts: str,
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
@@ -48,7 +47,7 @@ def stage(
         st.html(_STYLE)
         st.html(
             f'<div class="stage"><h3 class="head" data-fit>{title}</h3>'
-            f'<p class="words" data-fit>{_ranked(said)}</p>{parts}</div>'
+            f'<p class="words" data-fit>{_rank_sentences(text)}</p>{parts}</div>'
         )
         if figure is not None:
             with st.container(key="projector-picture"):
@@ -65,9 +64,9 @@ def stage(
         )
 
 
-def _ranked(said: str) -> str:
-    """Sentences, of which the last ones are left out first where there is no room for all."""
+def _rank_sentences(text: str) -> str:
+    """Sentences; where there is no room for all, the last ones are left out first."""
     return " ".join(
-        f"<span{f' data-rank={place}' if place else ''}>{escape(each)}</span>"
-        for place, each in enumerate(re.split(r"(?<=\.) ", said))
+        f"<span{f' data-rank={place}' if place else ''}>{escape(sentence)}</span>"
+        for place, sentence in enumerate(re.split(r"(?<=\.) ", text))
     )

@@ -1,4 +1,4 @@
-"""An exercise set is made or changed, on the page Learn, in the place of the exercises."""
+"""The editor of exercise sets, on the page Learn, in place of the exercises."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -60,28 +60,29 @@ _HIGHEST = 20  # the highest level that can be typed while a tree is none yet
 
 
 # --- from one state to the next -------------------------------------------------------------
-def _view() -> EditorView:
+def _get_view() -> EditorView:
     return state.work().view(LessonsView).editor
 
 
-def _draft() -> Draft:
-    return _view().draft or EMPTY
+def _get_draft() -> Draft:
+    return _get_view().draft or EMPTY
 
 
-def _put(value: object, *path: str | int, **shown: Any) -> None:
-    """Put something else at a path of the draft; the answers that were tried are gone."""
-    look("editor", draft=put_in(_draft(), value, *path), tried=Attempt(), **shown)
+def _put_in_draft(value: object, *path: str | int, **view_fields: Any) -> None:
+    look("editor", draft=put_in(_get_draft(), value, *path), tried=Attempt(), **view_fields)
 
 
 def _put_list(items: Sequence[Draft], place: int, *path: str | int) -> None:
-    shown = {"tables": {"table": place}, "questions": {"question": place}}.get(str(path[-1]), {})
-    _put(items, *path, **shown, began=_view().began + 1)
+    view_fields = {"tables": {"table": place}, "questions": {"question": place}}.get(
+        str(path[-1]), {}
+    )
+    _put_in_draft(items, *path, **view_fields, began=_get_view().began + 1)
 
 
 def _begin(draft: Draft, before: Sequence[Draft]) -> None:
     look(
         "editor", open=True, draft=draft, before=before, table=0, question=0,
-        began=_view().began + 1, tried=Attempt(), checked=None,
+        began=_get_view().began + 1, tried=Attempt(), checked=None,
     )  # fmt: skip
 
 
@@ -92,17 +93,16 @@ def checked_draft(progress: Progress, draft: Draft) -> CheckedDraft:
 def checking_request(_: Work, draft: Draft) -> Request:
     return Request(
         "exercises", checked_draft, (draft,),
-        lambda work, found: with_look(work, "editor", checked=found),
+        lambda work, checked: with_look(work, "editor", checked=checked),
         cancelled=lambda work: work.with_notice("Checking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
-def _use(exercises: ExerciseSet) -> None:
-    """Open the set that was made for answers; the draft stays."""
-    view = _view()
-    own = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
+def _open_set(exercises: ExerciseSet) -> None:
+    view = _get_view()
+    own_fingerprints = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
     work = with_set(state.silent(), exercises)
-    state.put(with_look(work, "editor", open=False, own_sets=view.own_sets | own))
+    state.put(with_look(work, "editor", open=False, own_sets=view.own_sets | own_fingerprints))
 
 
 def _is_own(draft: Draft) -> bool:
@@ -112,42 +112,41 @@ def _is_own(draft: Draft) -> bool:
 # --- the page -------------------------------------------------------------------------------
 def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
     before = view.before if view.draft is None else (view.draft, *view.before)
-    own = exercises.fingerprint in view.own_sets
+    has_own_records = exercises.fingerprint in view.own_sets
     with st.container(horizontal=True):
 
         def copy() -> None:
-            _begin(draft_of(exercises, own), before)
+            _begin(draft_of(exercises, has_own_records), before)
 
         icon_button("Edit a copy of this set", "edit", "set-copy", copy)
         icon_button("Make a new set", "add", "set-new", _begin, EMPTY, before)
         if view.draft is not None:
-            go_on = partial(look, "editor", open=True)
-            icon_button("Go on with the set in the making", "arrow_forward", "set-go-on", go_on)
+            continue_editing = partial(look, "editor", open=True)
+            icon_button("Continue editing the set", "arrow_forward", "set-go-on", continue_editing)
 
 
 def show_set_editor(work: Work, opened: ExerciseSet) -> None:
-    """Draw the editor; tables can be taken from the opened set."""
     view = work.view(LessonsView).editor
     draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Exercise set in the making**", width="content")
+        st.markdown("**Exercise set being edited**", width="content")
         icon_button(
             "Back to the exercises", "arrow_back", "set-close", partial(look, "editor", open=False),
-            help="What you made stays here.",
+            help="Your set stays here.",
         )  # fmt: skip
         if view.before:
             first, *others = view.before
             label = "Back to the set made before"
             icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
-    draw_form(ExerciseSet, draft, "set", lambda name, value: _put(value, name))
+    draw_form(ExerciseSet, draft, "set", lambda name, value: _put_in_draft(value, name))
     st.subheader("Tables")
-    draft = _tables(view, draft, opened)
+    draft = _draw_tables(view, draft, opened)
     st.subheader("Questions")
-    _questions(view, draft)
+    _draw_questions(view, draft)
     if view.question < len(draft["questions"]):
-        _preview(view, draft)
+        _draw_preview(view, draft)
     st.subheader("Check and use")
-    _finish(work, view, draft)
+    _draw_check_and_use(work, view, draft)
 
 
 def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:
@@ -158,7 +157,7 @@ def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | 
 
 
 # --- tables ---------------------------------------------------------------------------------
-def _tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
+def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
     tables = draft["tables"]
     place = min(view.table, len(tables) - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -174,38 +173,43 @@ def _tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
         with closing_popover(
             "Add a table", f"set-add-{len(tables)}-{view.began}", icon=":material/add:"
         ):
-            _sources(view, opened)
+            _draw_table_sources(view, opened)
         if place >= 0:
             _remove_button("Remove this table", tables, place, "tables")
     if place < 0:
-        st.caption("Add a table first: an empty one to type in, or one that there is.")
+        st.caption("Add a table first: an empty one to type in, or an existing one.")
         return draft
     table, key = tables[place], f"set-table-{place}-{view.began}"
     draw_form(
         TableFields, table, key,
-        lambda _, name: look("editor", draft=rename_table(_draft(), place, name)),
+        lambda _, name: look("editor", draft=rename_table(_get_draft(), place, name)),
     )  # fmt: skip
     above = st.container()
-    table = _records(view, place, table)
+    table = _draw_records_editor(view, place, table)
     with above:
-        _columns(place, table["columns"], key)
+        _draw_columns(place, table["columns"], key)
     return put_in(draft, table, "tables", place)
 
 
-def _sources(view: EditorView, opened: ExerciseSet) -> None:
-    def offer(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
+def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
+    def draw_source(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
         st.button(plain(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how)
 
-    offer("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
+    draw_source("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
     st.caption("With its roles and hierarchies")
     for name, preset in PRESETS.items():
         make = partial(lambda name: table_from(name, preset_table(name)), name)
-        offer(preset.title, name, make, width="stretch")
-    own = opened.fingerprint in view.own_sets
+        draw_source(preset.title, name, make, width="stretch")
+    has_own_records = opened.fingerprint in view.own_sets
     for at, (name, table) in enumerate(opened.tables.items()):
         if name not in PRESETS:
-            label = f"{name}, of the set that is open"
-            offer(label, f"opened-{at}", partial(table_draft, name, table, own), width="stretch")
+            label = f"{name}, of the open set"
+            draw_source(
+                label,
+                f"opened-{at}",
+                partial(table_draft, name, table, has_own_records),
+                width="stretch",
+            )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
             "First records",
@@ -214,41 +218,46 @@ def _sources(view: EditorView, opened: ExerciseSet) -> None:
             **bound("set-own-records", view.records, "records", into=partial(look, "editor")),
             width=120,
         )
-        allowed = settings().original_values_downloads
-        offer(
+        is_allowed = settings().original_values_downloads
+        draw_source(
             "Of the table I work on",
             "own",
-            lambda: table_from("my table", exercise_table(state.work(), _view().records), own=True),
-            disabled=not allowed,
+            lambda: table_from(
+                "my table", exercise_table(state.work(), _get_view().records), own=True
+            ),
+            disabled=not is_allowed,
             help=(
-                "Its quasi-identifiers and sensitive columns, as they are: whoever gets the set "
+                "Its quasi-identifiers and sensitive columns, unchanged: anyone who gets the set "
                 "gets these records."
             )
-            if allowed
+            if is_allowed
             else "Files with original values are switched off on this server.",
         )
 
 
 def _add_table(make: Callable[[], Draft]) -> None:
-    tables = _draft()["tables"]
+    tables = _get_draft()["tables"]
     try:
         table = make()
     except KanonError as error:
         state.change(Message(problem=error.sentence))
         return
-    name = free_name(table["name"], [each["name"] for each in tables])
+    name = free_name(table["name"], [existing["name"] for existing in tables])
     _put_list([*tables, {**table, "name": name}], len(tables), "tables")
 
 
-def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
+def _draw_columns(place: int, columns: Sequence[Draft], key: str) -> None:
     path = ("tables", place, "columns")
     for first in range(0, len(columns), 3):
         for cell, at in zip(st.columns(3), range(first, len(columns)), strict=False):
             with cell.container(border=True):
-                column, put = columns[at], lambda name, value, at=at: _put(value, *path, at, name)
-                draw_form(ColumnFields, column, f"{key}-{at}", put)
+                column, put_field = (
+                    columns[at],
+                    lambda name, value, at=at: _put_in_draft(value, *path, at, name),
+                )
+                draw_form(ColumnFields, column, f"{key}-{at}", put_field)
                 if column["role"] == Role.QUASI_IDENTIFIER:
-                    _about_tree(column, f"set-flat-{at}", partial(put, "tree"))
+                    _draw_tree_help(column, f"set-flat-{at}", partial(put_field, "tree"))
                 _remove_button(f"Remove column {at + 1}", columns, at, *path)
     longer = [*columns, {**EMPTY_COLUMN, "cells": [""] * len(columns[0]["cells"])}]
     icon_button(
@@ -257,7 +266,7 @@ def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
     )  # fmt: skip
 
 
-def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
+def _draw_tree_help(column: Draft, key: str, put_tree: Callable[[str], None]) -> None:
     try:
         tree = tree_of(column)
     except KanonError as error:
@@ -266,18 +275,18 @@ def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
         return
     if not column["tree"].strip():
         st.button(
-            "Begin with its values",
+            "Start with its values",
             type="tertiary",
             key=key,
             help="Then put groups between the root and the values.",
-            on_click=put,
+            on_click=put_tree,
             args=(to_outline(tree),),
         )
 
 
-def _records(view: EditorView, place: int, table: Draft) -> Draft:
+def _draw_records_editor(view: EditorView, place: int, table: Draft) -> Draft:
     columns = {str(at): column for at, column in enumerate(table["columns"])}
-    typed = typed_table(
+    typed_cells = typed_table(
         "set-records", (view.began, place),
         lambda: pd.DataFrame(records_of(table), columns=list(columns), dtype="str"),
         column_config={  # by their places, as names that are typed may be equal
@@ -285,15 +294,17 @@ def _records(view: EditorView, place: int, table: Draft) -> Draft:
             for at, column in columns.items()
         },
     )  # fmt: skip
-    st.caption(f"A record a line, up to {MOST_RECORDS}; cells can be pasted from a spreadsheet.")
-    found = with_records(table, typed.now)
-    if found != table:
-        _put(found, "tables", place)
-    return found
+    st.caption(
+        f"One record per line, up to {MOST_RECORDS}; you can paste cells from a spreadsheet."
+    )
+    changed_table = with_records(table, typed_cells.now)
+    if changed_table != table:
+        _put_in_draft(changed_table, "tables", place)
+    return changed_table
 
 
 # --- questions ------------------------------------------------------------------------------
-def _questions(view: EditorView, draft: Draft) -> None:
+def _draw_questions(view: EditorView, draft: Draft) -> None:
     place, questions = view.question, draft["questions"]
     count = len(questions)
     if count:
@@ -308,22 +319,22 @@ def _questions(view: EditorView, draft: Draft) -> None:
     with st.container(horizontal=True):
         icon_button(
             "Add a question", "add", "set-question-add",
-            lambda: _put_list([*questions, new_question(_draft())], count, "questions"),
+            lambda: _put_list([*questions, new_question(_get_draft())], count, "questions"),
             disabled=count >= MOST_QUESTIONS or not draft["tables"],
         )  # fmt: skip
         if place >= count:
             return
         rest = [*questions[:place], *questions[place + 1 :]]
         for label, icon, to in ("Earlier", "upward", place - 1), ("Later", "downward", place + 1):
-            moved, off = [*rest[:to], questions[place], *rest[to:]], not 0 <= to < count
+            reordered, is_disabled = [*rest[:to], questions[place], *rest[to:]], not 0 <= to < count
             icon_button(
-                label, f"arrow_{icon}", f"set-{label}", _put_list, moved, to, "questions",
-                disabled=off,
+                label, f"arrow_{icon}", f"set-{label}", _put_list, reordered, to, "questions",
+                disabled=is_disabled,
             )  # fmt: skip
         _remove_button("Remove this question", questions, place, "questions")
 
     def put(name: str, value: object) -> None:
-        _put(value, "questions", place, name)
+        _put_in_draft(value, "questions", place, name)
 
     question, key = questions[place], f"set-question-{place}"
     st.selectbox(
@@ -333,10 +344,10 @@ def _questions(view: EditorView, draft: Draft) -> None:
         format_func=lambda kind: form_fields(KINDS[kind])["kind"]["title"],
         width=280,
     )
-    draw_form(KINDS[question["kind"]], question, key, put, _choices(draft, question))
+    draw_form(KINDS[question["kind"]], question, key, put, _list_choices(draft, question))
 
 
-def _choices(draft: Draft, question: Draft) -> Choices:
+def _list_choices(draft: Draft, question: Draft) -> Choices:
     tables = {table["name"]: table for table in draft["tables"]}
     columns = tables.get(question["table"], {"columns": []})["columns"]
     return {
@@ -346,21 +357,21 @@ def _choices(draft: Draft, question: Draft) -> Choices:
             column["name"]: column["name"] for column in columns if column["role"] == "sensitive"
         },
         "quasi-identifiers": {
-            column["name"]: _highest_level(column)
+            column["name"]: _find_highest_level(column)
             for column in columns
             if column["role"] == Role.QUASI_IDENTIFIER.value
         },
     }
 
 
-def _highest_level(column: Draft) -> int:
+def _find_highest_level(column: Draft) -> int:
     try:
         return tree_of(column).height - 1
     except KanonError:
         return _HIGHEST
 
 
-def _preview(view: EditorView, draft: Draft) -> None:
+def _draw_preview(view: EditorView, draft: Draft) -> None:
     place = view.question
     with st.container(border=True):
         st.caption("As a student sees it")
@@ -371,7 +382,7 @@ def _preview(view: EditorView, draft: Draft) -> None:
             question = exercises.questions[0]
 
             def give(answer: Any) -> None:
-                look("editor", tried=with_answer(_view().tried, question.id, answer))
+                look("editor", tried=with_answer(_get_view().tried, question.id, answer))
 
             draw_question(exercises, view.tried, question, place + 1, give)
         except KanonError as error:
@@ -379,9 +390,9 @@ def _preview(view: EditorView, draft: Draft) -> None:
 
 
 # --- check and use --------------------------------------------------------------------------
-def _finish(work: Work, view: EditorView, draft: Draft) -> None:
-    found = view.checked
-    ready = found.exercises if found is not None and found.draft == draft else None
+def _draw_check_and_use(work: Work, view: EditorView, draft: Draft) -> None:
+    checked = view.checked
+    ready = checked.exercises if checked is not None and checked.draft == draft else None
     first = "Check the set first."
     with st.container(horizontal=True):
         icon_button(
@@ -390,7 +401,7 @@ def _finish(work: Work, view: EditorView, draft: Draft) -> None:
             help="Whether every question can be answered. It may take some seconds.",
         )  # fmt: skip
         icon_button(
-            "Use it here", "play_arrow", "set-use", _use, ready, disabled=ready is None,
+            "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,
             type="primary" if ready else "secondary", help=None if ready else first,
         )  # fmt: skip
         if ready is None:
@@ -407,8 +418,8 @@ def _finish(work: Work, view: EditorView, draft: Draft) -> None:
         st.success(
             one_or_many(
                 len(ready.questions),
-                "{count} question that can be answered, {points} points.",
-                "{count} questions, all of which can be answered, {points} points.",
+                "The question can be answered: {points} points.",
+                "All {count} questions can be answered: {points} points.",
                 points=f"{ready.points:g}",
             ),
             icon=":material/check_circle:",

@@ -20,14 +20,11 @@ LessonsPart = Literal["steps", "attacks", "exercises"]
 
 
 def clock() -> float:
-    """Seconds by the clock of the server, which nobody sets."""
     return monotonic()
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The lesson beside the first one, on the same table and with the same k."""
-
     algorithm: str
     metric: str
     strategy: str
@@ -51,7 +48,7 @@ class StepsView:
 class AttackView:
     kind: str = "linkage"
     own: bool = False  # attack the release of the session
-    person: int | None = None  # by place; None: whom it tells most about
+    person: int | None = None  # by place; None: the person it reveals most about
     ruled_out: tuple[str, ...] | None = None  # None: the value whose absence tells most
     step: int = 1  # of the story, from 1
 
@@ -70,8 +67,6 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The answers of a class to the set of that fingerprint, marked."""
-
     fingerprint: str
     marks: ClassMarks
 
@@ -90,8 +85,6 @@ class ExercisesView:
 
 @dataclass(frozen=True)
 class CheckedDraft:
-    """A draft, and the set that it means: every question of it has an answer."""
-
     draft: Draft
     exercises: ExerciseSet
 
@@ -129,8 +122,8 @@ class LessonsView(SessionPart):
 
 def with_look(work: Work, part: str, **fields: Any) -> Work:
     lessons = work.view(LessonsView)
-    shown = replace(getattr(lessons, part), **fields)
-    return work.with_parts(replace(lessons, **{part: shown}))
+    view = replace(getattr(lessons, part), **fields)
+    return work.with_parts(replace(lessons, **{part: view}))
 
 
 def look(part: str, **fields: Any) -> None:

@@ -1,8 +1,4 @@
-"""A step of a lesson as HTML: its records by class, and the choice made in it.
-
-Tables of the browser itself grow with the page's type, and a screen reader reads them. All text
-of tables is escaped.
-"""
+"""A step of a lesson as HTML tables, all text escaped: they grow with the page's type."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -43,17 +39,16 @@ STYLE = f"""<style>
 _MANY = 8  # more candidates than these have a window of their own, the chosen one on top
 
 _EARLIER, _RULE, _FURTHER, _DETAIL = 900, 800, 500, 400
-"""What is left out first where there is no room: what earlier steps changed, what the sentence says
-too, records that stay as they are and candidates beyond the nearest ones, their arithmetic."""
+"""What a projector leaves out first: earlier changes, rules, further rows, arithmetic."""
 
 _NEAREST = 2  # so many candidates besides the chosen one are left out last
 
-_CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
+_CHOSEN_MARK = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
     whole = Recoding.from_targets(table.classes, table.classes.nodes)
-    first, earlier, now = (records_table(table, one) for one in (whole, before, recoding))
+    first, earlier, now = (records_table(table, stage) for stage in (whole, before, recoding))
     rows = []
     for was, past, cells in zip(
         first.itertuples(index=False, name=None),
@@ -61,19 +56,23 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
         now.itertuples(index=False, name=None),
         strict=True,
     ):
-        number, its = cells[:2]
-        shown = [
-            _cell(old, new, new != late or (not its and bool(past[1])))
+        number, class_number = cells[:2]
+        changes = [
+            _format_change(old, new, new != late or (not class_number and bool(past[1])))
             for old, late, new in zip(was[2:], past[2:], cells[2:], strict=True)
         ]
-        badge = _badge(its) if its else escape("suppressed")
-        tint = f'style="background: {translucent(class_colour(its), 0.1)}"' if its else "class=gone"
+        badge = _format_badge(class_number) if class_number else escape("suppressed")
+        tint = (
+            f'style="background: {translucent(class_colour(class_number), 0.1)}"'
+            if class_number
+            else "class=gone"
+        )
         last = int(number) + (0 if cells[1:] != past[1:] else _FURTHER)
         rows.append(
             f'<tr {tint} data-rank={last}><td class="number">{number}</td><td>{badge}</td>'
-            f"{''.join(shown)}"
+            f"{''.join(changes)}"
         )
-    names = ["Record", "Class", *map(_text, now.columns[2:])]
+    names = ["Record", "Class", *map(_escape_text, now.columns[2:])]
     label = "Each record and its class."
     return sheet("The records after this step", names, rows, label)
 
@@ -81,34 +80,37 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
     """All candidates of a choice, best first, with the arithmetic of each.
 
-    ``before`` is the table when the choice was made, for the numbers of classes; ``second`` the
-    heading over the l or t that candidates would leave.
+    ``before`` is the table when the choice was made; ``second`` heads the l or t of candidates.
     """
     numbers = class_numbers(table, before)
-    ranked = choice.ranked
-    own = [place for place, rule in enumerate(choice.rules) if rule.column]
-    seconds = any(each.second is not None for each in ranked)
-    costs = any(each.cost is not None for each in ranked)
-    sums = any(each.terms for each in ranked)
-    refused = any(each.refused for each in ranked)
+    candidates = choice.ranked
+    rule_places = [place for place, rule in enumerate(choice.rules) if rule.column]
+    seconds = any(candidate.second is not None for candidate in candidates)
+    costs = any(candidate.cost is not None for candidate in candidates)
+    sums = any(candidate.terms for candidate in candidates)
+    has_refused = any(candidate.refused for candidate in candidates)
     rows = []
-    for place, each in enumerate(ranked):
-        its = sorted({int(numbers[one]) for one in each.classes} - {0})
-        badges = " ".join(map(_badge, its)) if len(its) <= 3 else ""
+    for place, candidate in enumerate(candidates):
+        badge_numbers = sorted({int(numbers[part]) for part in candidate.classes} - {0})
+        badges = " ".join(map(_format_badge, badge_numbers)) if len(badge_numbers) <= 3 else ""
         cells = [
-            f"<td>{_CHOSEN if each.chosen else ''}</td>",
-            f"<td>{badges} {_text(each.name)}</td>",
+            f"<td>{_CHOSEN_MARK if candidate.chosen else ''}</td>",
+            f"<td>{badges} {_escape_text(candidate.name)}</td>",
         ]
         if sums:
-            terms = "".join(f"<span class=term>{_text(one)}</span>" for one in arithmetic(each))
-            cells.append(f"<td>{_left_out_at(_DETAIL, terms) if place else terms}</td>")
+            terms = "".join(
+                f"<span class=term>{_escape_text(part)}</span>" for part in arithmetic(candidate)
+            )
+            cells.append(f"<td>{_mark_droppable(_DETAIL, terms) if place else terms}</td>")
         if costs:
-            cells.append(f'<td class="number">{written(each.cost)}</td>')
+            cells.append(f'<td class="number">{written(candidate.cost)}</td>')
         if seconds:
-            cells.append(f'<td class="number">{written(each.second)}</td>')
-        cells += [f'<td class="number">{written(each.figure(rule))}</td>' for rule in own]
-        if refused:
-            cells.append(f"<td>{_text(each.refused)}</td>")
+            cells.append(f'<td class="number">{written(candidate.second)}</td>')
+        cells += [
+            f'<td class="number">{written(candidate.figure(rule))}</td>' for rule in rule_places
+        ]
+        if has_refused:
+            cells.append(f"<td>{_escape_text(candidate.refused)}</td>")
         last = place + (_FURTHER if place > _NEAREST else 0)
         about = f"data-rank={last}" if place else "class=chosen"
         rows.append(f"<tr {about}>{''.join(cells)}")
@@ -116,24 +118,24 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     names += ["Per record × records"] if sums else []
     names += ["Cost ↓"] if costs else []
     names += [second] if seconds else []
-    names += [_text(choice.rules[rule].column) for rule in own]
-    names += ["Refused"] if refused else []
-    best = f"Best: {_text(choice.best)}."
-    said = f"{_text(choice.question)} {_left_out_at(_RULE, best)}"
-    label = counted(len(ranked), "candidate")
-    return sheet(said, names, rows, label, len(ranked) > _MANY)
+    names += [_escape_text(choice.rules[rule].column) for rule in rule_places]
+    names += ["Refused"] if has_refused else []
+    best = f"Best: {_escape_text(choice.best)}."
+    caption = f"{_escape_text(choice.question)} {_mark_droppable(_RULE, best)}"
+    label = counted(len(candidates), "candidate")
+    return sheet(caption, names, rows, label, len(candidates) > _MANY)
 
 
-def _cell(old: object, new: object, changed: bool) -> str:
+def _format_change(old: object, new: object, is_changed: bool) -> str:
     if old == new:
         was = ""
     else:
-        was = f"{_text(old)} → "
-        was = was if changed else _left_out_at(_EARLIER, was)
-    return f"<td{' class=now' if changed else ''}>{was}{_text(new)}</td>"
+        was = f"{_escape_text(old)} → "
+        was = was if is_changed else _mark_droppable(_EARLIER, was)
+    return f"<td{' class=now' if is_changed else ''}>{was}{_escape_text(new)}</td>"
 
 
-def _left_out_at(rank: int, html: str) -> str:
+def _mark_droppable(rank: int, html: str) -> str:
     """A part that a projector's picture leaves out, from the largest rank on, to find room."""
     return f"<span data-rank={rank}>{html}</span>"
 
@@ -153,7 +155,7 @@ def sheet(
     )
 
 
-def _badge(number: int) -> str:
+def _format_badge(number: int) -> str:
     light = class_colour(number)
     dark = on_dark(light)  # as in the pictures
     return (
@@ -162,6 +164,6 @@ def _badge(number: int) -> str:
     )
 
 
-def _text(text: object) -> str:
+def _escape_text(text: object) -> str:
     """Text from a table as HTML, on one line; a missing cell is empty."""
     return "" if pd.isna(text) else escape(on_one_line(text))

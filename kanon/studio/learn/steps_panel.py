@@ -54,37 +54,37 @@ _WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 
 def show_steps(work: Work) -> None:
     view = work.view(LessonsView).steps
-    projected = work.view(LessonsView).projected
-    if not projected:
-        _choices(work, view)
+    on_projector = work.view(LessonsView).projected
+    if not on_projector:
+        _choose_lesson(work, view)
         beside_choices(work, view)
     if view.beside is not None:
         show_two(work)
         return
     try:
-        found = told(work, state.remembered)
+        pair = told(work, state.remembered)
     except KanonError as error:
-        if projected:  # there is nothing to show on it
+        if on_projector:  # there is nothing to show on it
             project(False)
             st.rerun()
         st.warning(plain(error.sentence), icon=":material/error:")
         return
-    last = len(found.lesson.steps) - 1
-    if projected:
-        _projected(found, min(view.step, last), lambda: player(view, last))
+    last = len(pair.lesson.steps) - 1
+    if on_projector:
+        _project_step(pair, min(view.step, last), lambda: player(view, last))
     else:
-        _draw_step(work, found, player(view, last), table_of(view) == OWN)
+        _draw_step(work, pair, player(view, last), table_of(view) == OWN)
 
 
 # --- what is told ---------------------------------------------------------------------------
-def _choices(work: Work, view: StepsView) -> None:
-    own = table_of(view) == OWN
+def _choose_lesson(work: Work, view: StepsView) -> None:
+    is_own = table_of(view) == OWN
     places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
-    titles = {name: one.title for name, one in PRESETS.items()}
+    titles = {name: preset.title for name, preset in PRESETS.items()}
     titles[OWN] = "The table I work on"
-    about = "Some records of your table." if own else PRESETS[table_of(view)].about
+    about = "Some records of your table." if is_own else PRESETS[table_of(view)].about
     begin = partial(look, "steps", step=0, playing=False)
-    until = "Until you choose one, it is the table on which the algorithm is seen best."
+    until = "Until you choose one, it is the table that shows the algorithm best."
     next(places).selectbox(
         "Table of the lesson",
         list(titles),
@@ -95,17 +95,17 @@ def _choices(work: Work, view: StepsView) -> None:
     draw_choices(work, view, places)
     most, k = largest_k(work, view)
     next(places).number_input(
-        "k asked for",
+        "k",
         2,
         most,
         **bound(f"learn-k-{table_of(view)}-{most}", k, "k", into=begin, read=int),
-        help="Every record is to look like at least k − 1 others.",
+        help="Every record has to look like at least k − 1 others.",
     )
-    if own:
-        _records(work, view)
+    if is_own:
+        _choose_records(work, view)
 
 
-def _records(work: Work, view: StepsView) -> None:
+def _choose_records(work: Work, view: StepsView) -> None:
     begin = partial(look, "steps", step=0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = max(min(MOST, work.table.records.n_records), FEWEST)
@@ -139,72 +139,74 @@ def _records(work: Work, view: StepsView) -> None:
 
 
 # --- a step ---------------------------------------------------------------------------------
-def _draw_step(work: Work, found: TableLesson, at: int, own: bool) -> None:
-    lesson, about = found.lesson, f"{found.key}-{at}"
+def _draw_step(work: Work, pair: TableLesson, at: int, is_own: bool) -> None:
+    lesson, about = pair.lesson, f"{pair.key}-{at}"
     step = lesson.steps[at]
-    st.subheader(plain(_heading(lesson, at)))
+    st.subheader(plain(_format_step_heading(lesson, at)))
     st.markdown(plain(step.sentence))
     st.html(STYLE)
-    columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
+    columns = len(pair.table.classes.attributes) + len(pair.table.classes.sensitive)
     below = columns > _BESIDE
-    left, right = (st.container(), st.container()) if below else st.columns([55, 45])
-    with left:
-        draw_picture(found, at, own)
-        for sheet in _weighed(found, at):
+    picture_place, records_place = (
+        (st.container(), st.container()) if below else st.columns([55, 45])
+    )
+    with picture_place:
+        draw_picture(pair, at, is_own)
+        for sheet in _format_choices(pair, at):
             st.html(sheet)
         if step.choices:
             data_button(
                 "Candidates", lambda: candidates_table(step), "lesson-candidates", about,
-                kind="tertiary", original=own,
+                kind="tertiary", original=is_own,
             )  # fmt: skip
-    with right:
-        draw_records(found, at, own)
+    with records_place:
+        draw_records(pair, at, is_own)
         st.caption(LEGEND)
-        shown = _numbers(lesson, at)
-        for start in range(0, len(shown), _IN_A_ROW):
-            for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
+        numbers = _list_step_numbers(lesson, at)
+        for start in range(0, len(numbers), _IN_A_ROW):
+            for place, number in zip(st.columns(_IN_A_ROW), numbers[start:], strict=False):
                 place.metric(number.label, number.value, help=number.help)
-        name, settings = "lesson-running", settings_of_lesson(work, found)
+        name, settings = "lesson-running", settings_of_lesson(work, pair)
         running = state.remembered(name, about, lambda: running_chart(lesson, at))
-        picture(running, lambda: numbers_table(lesson), name, found.key, settings, original=own)
+        picture(running, lambda: numbers_table(lesson), name, pair.key, settings, original=is_own)
 
 
-def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> None:
-    lesson = found.lesson
+def _project_step(pair: TableLesson, at: int, buttons: Callable[[], object]) -> None:
+    lesson = pair.lesson
     step = lesson.steps[at]
     sums = "".join(
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
-        for number in _numbers(lesson, at)
+        for number in _list_step_numbers(lesson, at)
     )
     parts = (
-        f'{STYLE}<div class="records" data-fit>{step_records(found, at)}</div>'
-        f'<div class="weighed" data-fit>{"".join(_weighed(found, at))}</div>'
+        f'{STYLE}<div class="records" data-fit>{step_records(pair, at)}</div>'
+        f'<div class="weighed" data-fit>{"".join(_format_choices(pair, at))}</div>'
         f'<div class="sums">{sums}</div>'
     )
-    about = found.key, at
-    figure = state.remembered("lesson-projected", about, lambda: step_picture(found, at, PLACE))
-    stage(_heading(lesson, at), step.sentence, parts, buttons, figure)
+    about = pair.key, at
+    figure = state.remembered("lesson-projected", about, lambda: step_picture(pair, at, PLACE))
+    stage(_format_step_heading(lesson, at), step.sentence, parts, buttons, figure)
 
 
-def _heading(lesson: Lesson, at: int) -> str:
+def _format_step_heading(lesson: Lesson, at: int) -> str:
     return f"Step {at} of {len(lesson.steps) - 1}: {lesson.steps[at].heading}"
 
 
-def _weighed(found: TableLesson, at: int) -> list[str]:
-    lesson = found.lesson
+def _format_choices(pair: TableLesson, at: int) -> list[str]:
+    lesson = pair.lesson
     second = {"l": "l left ↑", "t": "t left ↓", "k": "k left ↑"}.get(
         LOOKS_AT[lesson.task.strategy], ""
     )
     before = lesson.steps[max(at - 1, 0)].recoding
     choices = lesson.steps[at].choices
-    return [choice_sheet(found.table, before, choice, second) for choice in choices]
+    return [choice_sheet(pair.table, before, choice, second) for choice in choices]
 
 
-def _numbers(lesson: Lesson, at: int) -> list[Number]:
+def _list_step_numbers(lesson: Lesson, at: int) -> list[Number]:
     n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
     metric = plain(lesson.metric.card.title)
     told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)
-    shown = [
+    numbers = [
         Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
                smallest_class(now.min_k)),
         Number("Classes ↑", thin(now.classes), told_apart),
@@ -213,17 +215,17 @@ def _numbers(lesson: Lesson, at: int) -> list[Number]:
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = plain(shortened(lesson.sensitive, 24))
-        shown += [
+        numbers += [
             Number(
                 "Entropy l ↑", written(now.l),
-                f"In the class that tells most, {column} is as hard to guess as among so many "
+                f"In the least mixed class, {column} is as hard to guess as among this many "
                 "equally frequent values.",
             ),
             Number(
                 "t ↓", f"{written(now.t)} of 1",
-                f"How far the shares of {column} in the class that tells most are from those of "
-                "the whole table: half of the differences added up (total variation). By norm 1, "
-                "which plans can ask for, it is twice as much, of 2.",
+                f"How far the shares of {column} in the most unusual class are from those of the "
+                "whole table: half the sum of the differences (total variation). In norm 1, which "
+                "plans can ask for, it is twice as much, of 2.",
             ),
         ]  # fmt: skip
-    return shown
+    return numbers

@@ -1,4 +1,4 @@
-"""For the teacher, on the page Learn: a set is handed out, printed, and a class is marked."""
+"""For the teacher, on the page Learn: hand out a set, print it, and mark a class."""
 
 from functools import partial
 
@@ -23,39 +23,37 @@ from kanon.teaching.handout import handout
 from kanon.teaching.marks import ClassMarks
 from kanon.teaching.question import heading
 
-_MOST_NAMED = 20  # so many odd files are named above the table, which has all
+_MOST_LISTED = 20  # so many odd files are named above the table, which has all
 
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     editor = work.view(LessonsView).editor
-    left, right = st.columns(2, gap="medium")
-    with left:
+    hand_out_place, marking_place = st.columns(2, gap="medium")
+    with hand_out_place:
         st.markdown("**Hand out**")
-        _handed_out(view, exercises, exercises.fingerprint in editor.own_sets)
+        _draw_hand_out(view, exercises, exercises.fingerprint in editor.own_sets)
         editor_entry(editor, exercises)
-    with right:
+    with marking_place:
         st.markdown("**Mark a class**")
         json_field(
-            "Files of answers to this set, as many as there are",
+            "Files of answers to this set, any number",
             f"exercise-class-{view.uploads}",
-            lambda given: runner.run(
-                marking_request, exercises, [(file.name, file.getvalue()) for file in given]
+            lambda files: runner.run(
+                marking_request, exercises, [(file.name, file.getvalue()) for file in files]
             ),
             accept_multiple_files=True,
             disabled="marking" in work.running,
-            help="They are marked on this machine, and kept for this session only.",
+            help="They are marked on this machine and kept for this session only.",
         )
     if view.scores is not None and view.scores.fingerprint == exercises.fingerprint:
-        _class_marks(view.scores.marks, exercises)
+        _show_class_marks(view.scores.marks, exercises)
 
 
-def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
-    """The set as a file and as a sheet to print; ``own``: it has records of the session's table."""
+def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records: bool) -> None:
     file_button(
         "Download the exercise set", lambda: exercises.to_json().encode(), "exercises",
-        "json", exercises.fingerprint, "exercise-set", own,
-        help="Students open it under “Another exercise set, saved answers”. No answer stands in "
-        "it.",
+        "json", exercises.fingerprint, "exercise-set", has_own_records,
+        help="Students open it under “Another exercise set, saved answers”. It holds no answers.",
     )  # fmt: skip
     into = partial(look, "exercises")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -64,7 +62,7 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
             ["", *METRICS],
             **bound("exercise-metric", view.metric, "metric", into=into),
             format_func=lambda name: (
-                METRICS[name].card.title if name else "Those that the questions go by"
+                METRICS[name].card.title if name else "The metrics of the questions"
             ),
             width=280,
         )
@@ -73,28 +71,28 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
 
-    def make() -> str:
+    def create_handout() -> str:
         return handout(exercises, view.metric or None, solutions=view.solutions)
 
     try:
-        page = state.remembered("handout", about, make)
+        page = state.remembered("handout", about, create_handout)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     file_button(
         "Download the handout to print", lambda: page.encode(), "handout", "html",
-        repr(about), "exercise-handout", own,
-        help="A page that opens without a network. Print it from the browser.",
+        repr(about), "exercise-handout", has_own_records,
+        help="A page that opens offline. Print it from the browser.",
     )  # fmt: skip
 
 
 # --- the marks of a class -------------------------------------------------------------------
-def _class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
-    failed = int((marks.files["problem"] != "").sum())
-    marked = counted(len(marks.files) - failed, "file marked", "files marked")
-    st.markdown(f"{marked}, {failed} not." if failed else f"{marked}.")
-    _odd(marks)
-    _files(marks, exercises)
+def _show_class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
+    n_failed = int((marks.files["problem"] != "").sum())
+    marked_text = counted(len(marks.files) - n_failed, "file marked", "files marked")
+    st.markdown(f"{marked_text}, {n_failed} not." if n_failed else f"{marked_text}.")
+    _show_odd_files(marks)
+    _show_files(marks, exercises)
     st.markdown("**Question by question**")
     small_table(marks.questions.assign(of=marks.questions["of"].map("{:g}".format)))
     content = table_bytes(marks.files, "csv", neutral=True)
@@ -109,23 +107,24 @@ def _class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
     )
 
 
-def _odd(marks: ClassMarks) -> None:
+def _show_odd_files(marks: ClassMarks) -> None:
     files = marks.files
-    odd = files[(files["problem"] != "") | (files["remark"] != "")]
+    odd_files = files[(files["problem"] != "") | (files["remark"] != "")]
+    columns = ["file", "student", "problem", "remark"]
     lines = [
-        f"- {_said(row['file'], row['student'])}: {_said(row['problem'], row['remark'])}"
-        for row in odd.head(_MOST_NAMED).to_dict("records")
+        f"- {_join_texts(file, student)}: {_join_texts(problem, remark)}"
+        for file, student, problem, remark in odd_files[columns].head(_MOST_LISTED).to_numpy()
     ]
     if lines:
-        said = counted(len(odd), "file to look at", "files to look at")
-        st.warning("\n".join([f"{said}:\n", *lines]), icon=":material/flag:")
+        title = counted(len(odd_files), "file to look at", "files to look at")
+        st.warning("\n".join([f"{title}:\n", *lines]), icon=":material/flag:")
 
 
-def _said(*parts: str) -> str:
+def _join_texts(*parts: str) -> str:
     return plain(" ".join(filter(None, parts)))
 
 
-def _files(marks: ClassMarks, exercises: ExerciseSet) -> None:
+def _show_files(marks: ClassMarks, exercises: ExerciseSet) -> None:
     """A row per file: heads are short, the student stays while the rest is moved sideways."""
     column, number = st.column_config.Column, st.column_config.NumberColumn
     questions = {
@@ -134,7 +133,7 @@ def _files(marks: ClassMarks, exercises: ExerciseSet) -> None:
         )
         for place, question in enumerate(exercises.questions, start=1)
     }
-    shown = {
+    columns = {
         "student": column("student", pinned=True, width=130),
         "points": number("points", width=55, format="%g"),
         "percent": number("%", width=50, format="%g"),
@@ -148,7 +147,7 @@ def _files(marks: ClassMarks, exercises: ExerciseSet) -> None:
     st.dataframe(
         marks.files,
         hide_index=True,
-        column_order=list(shown),
-        column_config=shown,
+        column_order=list(columns),
+        column_config=columns,
         key="exercise-scores",
     )

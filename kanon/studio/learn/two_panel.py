@@ -26,31 +26,27 @@ from kanon.teaching.lesson import Step, written
 from kanon.teaching.merging import Merge
 from kanon.teaching.side_by_side import SideBySide, cost_so_far
 
-SIDES = ("one", "other")  # what the two are called where nobody sees it
+SIDES = ("one", "other")  # their names in keys
 
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Two lessons on the same table, as far as they can be made."""
-
     told: tuple[TableLesson | KanonError, TableLesson | KanonError]  # or why it cannot be told
 
     @cached_property
     def pair(self) -> SideBySide | None:
-        """Both side by side; None unless both can be made."""
-        one, other = self.told
-        if isinstance(one, TableLesson) and isinstance(other, TableLesson):
-            return SideBySide(one.lesson, other.lesson)
+        first, second = self.told
+        if isinstance(first, TableLesson) and isinstance(second, TableLesson):
+            return SideBySide(first.lesson, second.lesson)
         return None
 
     @property
     def last(self) -> int:
-        """The last place; -1 if neither lesson can be made."""
         if self.pair is not None:
             return self.pair.last
         return max(
-            len(each.lesson.steps) - 1 if isinstance(each, TableLesson) else -1
-            for each in self.told
+            len(side.lesson.steps) - 1 if isinstance(side, TableLesson) else -1
+            for side in self.told
         )
 
     def place(self, step: int) -> int:
@@ -62,7 +58,6 @@ class Two:
         return self.pair.positions(place) if self.pair is not None else (place, place)
 
     def first_at(self, side: int, position: int) -> int:
-        """The first place at which a side is at a position."""
         return self.pair.first_at(side, position) if self.pair is not None else position
 
 
@@ -75,15 +70,15 @@ def beside_of(view: StepsView) -> StepsView:
 
 def two_of(work: Work) -> Two:
     view = work.view(LessonsView).steps
-    return Two((_told(work, SIDES[0], view), _told(work, SIDES[1], beside_of(view))))
+    return Two((_build_side(work, SIDES[0], view), _build_side(work, SIDES[1], beside_of(view))))
 
 
-def _told(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
-    def remember(name: str, key: Hashable, make: Callable[[], TableLesson]) -> TableLesson:
+def _build_side(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
+    def load_side(name: str, key: Hashable, make: Callable[[], TableLesson]) -> TableLesson:
         return state.remembered(f"{name}-{side}", key, make)
 
     try:
-        return told(showing(work, view), remember)
+        return told(showing(work, view), load_side)
     except KanonError as error:
         return error
 
@@ -93,40 +88,39 @@ def showing(work: Work, view: StepsView) -> Work:
 
 
 def names_of(work: Work, view: StepsView, other: StepsView, brief: bool = False) -> str:
-    """What a lesson is called beside another: what they differ in; nothing if they do not."""
-    named = []
+    """A lesson's name beside another: what they differ in; empty if they do not."""
+    names = []
     if view.algorithm != other.algorithm:
-        named.append(algorithm_named(view.algorithm).CARD.title)
-    one, two = (metrics_of(work, each)[1] for each in (view, other))
-    if one != two:
-        named.append(metric_called(work, one).card.title)
-    if all(uses(each.algorithm, "strategy") for each in (view, other)):
-        one, two = (strategies_of(work, each)[1] for each in (view, other))
-        if one != two:
-            title = STRATEGIES[one].title
-            named.append(title.partition(":")[0] if brief else title)
-    return ", ".join(named)
+        names.append(algorithm_named(view.algorithm).CARD.title)
+    first, second = (metrics_of(work, settings)[1] for settings in (view, other))
+    if first != second:
+        names.append(metric_called(work, first).card.title)
+    if all(uses(settings.algorithm, "strategy") for settings in (view, other)):
+        first, second = (strategies_of(work, settings)[1] for settings in (view, other))
+        if first != second:
+            title = STRATEGIES[first].title
+            names.append(title.partition(":")[0] if brief else title)
+    return ", ".join(names)
 
 
 # --- what is changed ------------------------------------------------------------------------
 def choose(second: bool, **fields: Any) -> None:
-    """Change a lesson's settings. Alone it begins anew; of two, the other one stays in place."""
+    """Change a lesson's settings: a single one starts again; of two, the other stays in place."""
     work = state.work()
     view = work.view(LessonsView).steps
     if view.beside is None:
         look("steps", **fields, step=0, playing=False)
         return
     now = two_of(work)
-    stays = 0 if second else 1
-    position = now.positions(now.place(view.step))[stays]
-    shown = {"beside": replace(view.beside, **fields)} if second else fields
-    changed = replace(view, **shown)
-    step = two_of(showing(work, changed)).first_at(stays, position)
-    look("steps", **vars(replace(changed, step=step, playing=False)))
+    kept_side = 0 if second else 1
+    position = now.positions(now.place(view.step))[kept_side]
+    fields_to_change = {"beside": replace(view.beside, **fields)} if second else fields
+    changed_view = replace(view, **fields_to_change)
+    step = two_of(showing(work, changed_view)).first_at(kept_side, position)
+    look("steps", **vars(replace(changed_view, step=step, playing=False)))
 
 
 def set_beside(on: bool) -> None:
-    """Show a lesson beside the one that is shown, or no longer; the step stays."""
     work = state.work()
     view = work.view(LessonsView).steps
     if not on:
@@ -135,45 +129,43 @@ def set_beside(on: bool) -> None:
         look("steps", beside=None, step=step, playing=False)
         return
     # The table stays, whatever algorithm is chosen.
-    changed = replace(view, table=table_of(view), beside=_unlike(work, view), playing=False)
+    changed = replace(view, table=table_of(view), beside=_find_unlike(work, view), playing=False)
     step = two_of(showing(work, changed)).first_at(0, view.step)
     look("steps", **vars(replace(changed, step=step)))
 
 
-def _unlike(work: Work, view: StepsView) -> Beside:
-    """What is shown first beside a lesson: the first that comes to differ, in one choice alone."""
+def _find_unlike(work: Work, view: StepsView) -> Beside:
     first = None
-    for one in _others(work, view):
-        shown = replace(view, table=table_of(view), beside=one)
-        pair = two_of(showing(work, shown)).pair
-        first = first or one
+    for beside in _list_others(work, view):
+        view_of_two = replace(view, table=table_of(view), beside=beside)
+        pair = two_of(showing(work, view_of_two)).pair
+        first = first or beside
         if pair is not None and pair.parting is not None:
-            return one
+            return beside
     assert first is not None, "there are several algorithms"
     return first
 
 
-def _others(work: Work, view: StepsView) -> Iterator[Beside]:
-    """The same in all but one: another strategy, metric or algorithm, relatives first."""
+def _list_others(work: Work, view: StepsView) -> Iterator[Beside]:
     metrics, metric = metrics_of(work, view)
     strategies, strategy = strategies_of(work, view)
     same = Beside(view.algorithm, metric, strategy)
-    yield from (replace(same, strategy=one) for one in strategies if one != strategy)
+    yield from (replace(same, strategy=name) for name in strategies if name != strategy)
     if uses(view.algorithm, "metric"):
-        yield from (replace(same, metric=one) for one in metrics if one != metric)
+        yield from (replace(same, metric=name) for name in metrics if name != metric)
     family = algorithm_named(view.algorithm).CARD.family
-    listed = sorted(algorithms().items(), key=lambda one: family != one[1].CARD.family)
-    yield from (replace(same, algorithm=name) for name, _ in listed if name != view.algorithm)
+    ordered = sorted(algorithms().items(), key=lambda name: family != name[1].CARD.family)
+    yield from (replace(same, algorithm=name) for name, _ in ordered if name != view.algorithm)
 
 
 # --- the panel ------------------------------------------------------------------------------
 _RULES = {
     "merges": (
-        "Both stand after the same number of merges; the one that needs fewer waits at its release."
+        "Both have made the same number of merges; the one that needs fewer waits at its release."
     ),
-    "steps": "Both stand at the same step; the one that has fewer steps waits at its release.",
+    "steps": "Both are at the same step; the one with fewer steps waits at its release.",
     "share": (
-        "The algorithms work differently, so both stand after the same share of their steps, "
+        "The algorithms work differently, so both have done the same share of their steps, "
         "rounded down to a whole step."
     ),
 }
@@ -189,7 +181,7 @@ _STYLE = """<style>
     .side { font-weight: 600; }
 }
 </style>"""
-"""Left and right are as wide, side by side where there is room; else each says whose it is."""
+"""Equal halves where there is room; else one below the other, each with its name."""
 
 _ENDINGS = {
     "same": "Both end with the same release.",
@@ -218,82 +210,84 @@ def show_two(work: Work) -> None:
 
 
 def two_steps(work: Work, two: Two, at: int) -> None:
-    """Both lessons at a place, each kind of thing in a row: left and right begin at one height."""
     view = work.view(LessonsView).steps
-    views, own = (view, beside_of(view)), table_of(view) == OWN
+    views, is_own = (view, beside_of(view)), table_of(view) == OWN
     if two.pair is not None:
-        _compared(work, views, two.pair)
+        _describe_comparison(work, views, two.pair)
     st.html(STYLE + _STYLE)
-    names = [names_of(work, one, other) for one, other in (views, views[::-1])]
+    names = [names_of(work, first, second) for first, second in (views, views[::-1])]
 
-    def row(draw: Callable[[TableLesson, int, str], None], first: bool = False) -> None:
-        for place, found, position, side, name in zip(
+    def draw_row(draw: Callable[[TableLesson, int, str], None], first: bool = False) -> None:
+        for place, side_lesson, position, side, name in zip(
             st.columns(2, gap="medium"), two.told, two.positions(at), SIDES, names, strict=True
         ):
             with place:
                 if first and name:
                     st.markdown(f"#### {plain(name)}")
-                if isinstance(found, TableLesson):
+                if isinstance(side_lesson, TableLesson):
                     if not first:
                         st.html(f'<div class="side">{escape(name)}</div>')
-                    draw(found, position, side)
+                    draw(side_lesson, position, side)
                 elif first:
-                    st.warning(plain(found.sentence), icon=":material/error:")
+                    st.warning(plain(side_lesson.sentence), icon=":material/error:")
 
     with st.container(key="two"):
-        row(lambda found, at, side: _said(found, at), first=True)
-        row(lambda found, at, side: _numbers(found, at))
-        row(lambda found, at, side: draw_picture(found, at, own, f"-{side}"))
-        row(lambda found, at, side: draw_records(found, at, own, f"-{side}"))
+        draw_row(lambda side_lesson, at, side: _show_step(side_lesson, at), first=True)
+        draw_row(lambda side_lesson, at, side: _show_step_numbers(side_lesson, at))
+        draw_row(lambda side_lesson, at, side: draw_picture(side_lesson, at, is_own, f"-{side}"))
+        draw_row(lambda side_lesson, at, side: draw_records(side_lesson, at, is_own, f"-{side}"))
     st.caption(LEGEND)
 
 
 # --- what is compared -----------------------------------------------------------------------
-def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
-    one, other = (names_of(work, *each, brief=True) for each in (views, views[::-1]))
-    if not one:
-        said = "Both sides are the same; choose something else for one of them."
-        st.info(said, icon=":material/info:")
+def _describe_comparison(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
+    first, second = (names_of(work, *settings, brief=True) for settings in (views, views[::-1]))
+    if not first:
+        text = "Both sides are the same; choose other settings for one of them."
+        st.info(text, icon=":material/info:")
         return
-    st.markdown(plain(f"{_parted(pair, one, other)} {_ENDINGS[pair.ending]}"))
-    said = _RULES[pair.rule]
+    st.markdown(plain(f"{_describe_parting(pair, first, second)} {_ENDINGS[pair.ending]}"))
+    text = _RULES[pair.rule]
     if pair.one.metric != pair.other.metric:
-        said = f"{said} Their metrics count costs in units of their own."
-    st.caption(said)
+        text = f"{text} Their metrics count costs in units of their own."
+    st.caption(text)
 
 
-def _parted(pair: SideBySide, one: str, other: str) -> str:
+def _describe_parting(pair: SideBySide, first: str, second: str) -> str:
     place = pair.parting
     if place is None:
-        return f"{one} and {other} have the same classes all along."
-    at, there = pair.positions(place)
-    then = f"{_does(one, pair.one.steps[at])}; {_does(other, pair.other.steps[there])}."
+        return f"{first} and {second} have the same classes at every step."
+    at, second_at = pair.positions(place)
+    steps = pair.one.steps[at], pair.other.steps[second_at]
+    then = f"{_describe_step(first, steps[0])}; {_describe_step(second, steps[1])}."
     if place == 1:
         return f"They differ from the first step on: {then}"
     if pair.rule == "merges":
         return f"The same up to merge {place - 1}; then {then}"
     if pair.rule == "steps":
         return f"The same classes up to step {place - 1}; then {then}"
-    at, there = pair.positions(place - 1)
-    return f"The same classes up to step {at} of {one} and step {there} of {other}; then {then}"
+    at, second_at = pair.positions(place - 1)
+    return (
+        f"The same classes up to step {at} of {first} and step {second_at} of {second}; then {then}"
+    )
 
 
-def _does(name: str, step: Step) -> str:
+def _describe_step(name: str, step: Step) -> str:
     if isinstance(step.detail, Merge):
         return f"{name} takes “{step.detail.picked.label}” with “{step.detail.partner.label}”"
     return f"{name} has “{step.heading}”"
 
 
 # --- a side ---------------------------------------------------------------------------------
-def _said(found: TableLesson, at: int) -> None:
-    lesson = found.lesson
+def _show_step(table_lesson: TableLesson, at: int) -> None:
+    lesson = table_lesson.lesson
     step, last = lesson.steps[at], len(lesson.steps) - 1
     heading = f"Step {at} of {last}: {step.heading}"
     st.markdown(f"**{plain(heading)}**  \n{plain(step.sentence)}")
 
 
-def _numbers(found: TableLesson, at: int) -> None:
-    lesson = found.lesson
+def _show_step_numbers(table_lesson: TableLesson, at: int) -> None:
+    lesson = table_lesson.lesson
     now = lesson.steps[at].numbers
     st.markdown(
         f"Minimum k ↑ **{'none' if now.min_k is None else thin(now.min_k)}** · Cost so far ↓ "
@@ -305,36 +299,36 @@ def _numbers(found: TableLesson, at: int) -> None:
 def draw_choices(
     work: Work, view: StepsView, places: Iterator[DeltaGenerator], unlike: StepsView | None = None
 ) -> None:
-    second = unlike is not None
+    is_second = unlike is not None
 
     def draw(
         label: str, field: str, titles: Mapping[str, str], value: str, other: str,
-        said: Sequence[str],
+        help_texts: Sequence[str],
     ) -> None:  # fmt: skip
         with next(places):
             st.selectbox(
                 label,
-                sorted(titles, key=lambda name: second and name == other),
+                sorted(titles, key=lambda name: is_second and name == other),
                 **bound(
-                    f"learn-{field}-beside" if second else f"learn-{field}", value, field,
-                    into=partial(choose, second),
+                    f"learn-{field}-beside" if is_second else f"learn-{field}", value, field,
+                    into=partial(choose, is_second),
                 ),
                 format_func=lambda name: titles[name],
-                help=plain(" ".join(said)),
+                help=plain(" ".join(help_texts)),
             )  # fmt: skip
 
     first, module = unlike or view, algorithm_named(view.algorithm)
     draw(
-        "Second algorithm" if second else "Algorithm told", "algorithm",
-        {name: one.CARD.title for name, one in algorithms().items()},
+        "Second algorithm" if is_second else "Algorithm", "algorithm",
+        {name: module_of.CARD.title for name, module_of in algorithms().items()},
         view.algorithm, first.algorithm, [module.CARD.summary, module.CARD.guarantees],
     )  # fmt: skip
     names, metric = metrics_of(work, view)
-    about = ["What counts as a loss.", metric_called(work, metric).card.summary]
+    about = ["How cost and loss are counted.", metric_called(work, metric).card.summary]
     if not uses(view.algorithm, "metric"):
-        about.append("This algorithm is not guided by it.")
+        about.append("It does not guide this algorithm.")
     draw(
-        "Second costs by" if second else "Costs by", "metric",
+        "Second metric" if is_second else "Metric", "metric",
         {name: metric_called(work, name).card.title for name in names},
         metric, metrics_of(work, first)[1], about,
     )  # fmt: skip
@@ -342,8 +336,8 @@ def draw_choices(
         names, strategy = strategies_of(work, view)
         summary = STRATEGIES[strategy].summary
         draw(
-            "Second partner by" if second else "Partner by", "strategy",
+            "Second strategy" if is_second else "Strategy", "strategy",
             {name: STRATEGIES[name].title for name in names},
             strategy, strategies_of(work, first)[1],
-            ["Which class a smallest one is merged with.", summary, tie_rule()],
+            ["Which class the smallest one is merged with.", summary, tie_rule()],
         )  # fmt: skip

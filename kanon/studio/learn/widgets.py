@@ -14,18 +14,18 @@ from kanon.teaching.exercises import MEGABYTES
 
 
 def icon_button(
-    label: str, icon: str, key: str, press: Callable[..., None], *args: Any, **how: Any
+    label: str, icon: str, key: str, press: Callable[..., None], *args: Any, **options: Any
 ) -> None:
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=press, args=args, **how)
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=press, args=args, **options)
 
 
-def json_field(label: str, key: str, take: Callable[[Any], object], **how: Any) -> None:
-    def changed() -> None:
-        given = state.typed(key)
-        if given:
-            take(given)
+def json_field(label: str, key: str, take: Callable[[Any], object], **options: Any) -> None:
+    def take_file() -> None:
+        file = state.typed(key)
+        if file:
+            take(file)
 
-    upload_field(label, MEGABYTES, type="json", key=key, on_change=changed, **how)
+    upload_field(label, MEGABYTES, type="json", key=key, on_change=take_file, **options)
 
 
 def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:
@@ -34,12 +34,12 @@ def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> N
     for name in map(plain, rows.columns):  # two may look the same, and a styler cannot have that
         names.append(name + "\u200b" * sum(other.rstrip("\u200b") == name for other in names))
     cells = [[plain(cell) for cell in row] for row in rows.to_numpy().tolist()]
-    shown = pd.DataFrame(cells, columns=names)
+    texts = pd.DataFrame(cells, columns=names)
     colours = tints or {}
 
-    def tinted(row: pd.Series) -> list[str]:
+    def tint_row(row: pd.Series) -> list[str]:
         colour = colours.get(int(str(row.name)))
         return [f"background-color: {colour}" if colour else ""] * len(row)
 
-    styled: Styler = shown.style.apply(tinted, axis=1)
-    st.table(styled, hide_index=True, width="content")
+    styler: Styler = texts.style.apply(tint_row, axis=1)
+    st.table(styler, hide_index=True, width="content")

@@ -79,7 +79,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
     (title,) = ui.chart_titles(at)
     assert title.startswith("k = 3: ")
-    assert title.endswith(" has the least score, and loses nearly everything")
+    assert title.endswith(" has the lowest score, and loses nearly everything")
     assert len(at.dataframe[0].value) == 95
     meant = [one.help for one in at.markdown if one.value.startswith("**1 ·")]
     assert "merge" in meant[0], "what its names stand for"
@@ -209,7 +209,7 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     assert others and about(whole).startswith("On 3 of 3 tables whose records were drawn again")
     apart = about(np.array([1, np.nan, 1]))
     assert apart.startswith("On 2 of 2 tables")
-    assert apart.endswith("1 more cannot meet the models that are required.")
+    assert apart.endswith("1 more cannot meet the required models.")
     assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
 
 

@@ -89,8 +89,8 @@ def test_the_picture_says_what_was_found():
     greatest = reverse(plan_of_reverse(now, given), now.table.records)
     first = greatest.curve.iloc[0]
     below = first["alteration"] - 0.1
-    assert "is not reached below" in reverse_finding(greatest, "distinct l ≥ 2", below)
-    assert f"reaches k = {first['k']}" in reverse_finding(
+    assert "needs an alteration of at least" in reverse_finding(greatest, "distinct l ≥ 2", below)
+    assert f"the greatest k is {first['k']}" in reverse_finding(
         greatest, "distinct l ≥ 2", first["alteration"]
     )
     figure = reverse_chart(greatest, "<b>", plan_of(now).metric, 100)

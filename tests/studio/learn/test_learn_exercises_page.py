@@ -179,7 +179,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     assert "0 of 22 points" in [one.value for one in at.subheader]
     assert dashboard.button(at, "Download the answers").disabled
     at = go_on(at, RIGHT.to_json().encode())
-    assert [one.value for one in at.info] == ["The answers are here again\\."]
+    assert [one.value for one in at.info] == ["Your saved answers are loaded\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
     marks = score(SET, RIGHT).marks
@@ -232,7 +232,7 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
         clock[0] += seconds
         at = dashboard.enter(at, at.number_input(key=field), number)
     clock[0] += 1
-    at = press(at, "Begin anew")
+    at = press(at, "Start again")
     clock[0] += 1
     at = press(at, "Undo")
     at = at_place(at, len(EXAM.questions))

@@ -64,7 +64,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     assert heading(at) == "Step 0 of 3: The table"
     assert at.selectbox(key="learn-table").value == "animals-m23"
     assert at.number_input(key="learn-k-animals-m23-8").value == 4
-    assert figure(at)["layout"]["title"]["text"] == "Where do the values of the table stand?"
+    assert figure(at)["layout"]["title"]["text"] == "Where are the table's values in the trees?"
     (records,) = sheets(at)
     assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
     ui.press(at, "Next")
@@ -155,7 +155,7 @@ def test_the_table_that_one_works_on(start):
     at = start(LEARN, "census")
     ui.choose(at, "learn-table", "own")
     assert heading(at).startswith("Step 0 of")
-    assert [one.value for one in at.number_input if one.label == "k asked for"] == [5]
+    assert [one.value for one in at.number_input if one.label == "k"] == [5]
     first = checked(at)
     assert first.task.classes.n_records == 12 and first.task.k == 5
     assert first.metric.name == "nllm" and first.sensitive == "health"

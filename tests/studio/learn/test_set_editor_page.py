@@ -111,7 +111,7 @@ def test_a_set_with_each_kind_of_question_is_made_from_nothing(page, downloads):
     opened = work(at).view(LessonsView).exercises.opened
     assert opened.fingerprint == found.fingerprint and not view(at).open
     assert downloads["exercise-handout"][1]().decode() == handout(found)
-    again = press(at, "Go on with the set in the making")
+    again = press(at, "Continue editing the set")
     assert set_of(view(again).draft).fingerprint == found.fingerprint
 
 
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     assert len(warned(at)) == 1 and "'dog'" in warned(at)[0]
     at = typed(at, "text_area", "0-tree", "")
     assert warned(at) == []
-    at = press(at, "Begin with its values")
+    at = press(at, "Start with its values")
     assert view(at).draft["tables"][0]["columns"][0]["tree"] == "*\n    cat\n    lion\n    dog"
     at = typed(at, "text_area", "0-tree", TREE)
     assert warned(at) == []
