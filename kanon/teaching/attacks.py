@@ -85,7 +85,7 @@ def attack(
     ruled_out: Sequence[str] | None = None,
 ) -> Scene:
     if kind not in ATTACKS:
-        raise PlanError(f"The attack {quoted(kind)} is unknown; attacks are {', '.join(ATTACKS)}.")
+        raise PlanError(f"The attack {quoted(kind)} is unknown; known are {', '.join(ATTACKS)}.")
     unknown_values = [value for value in ruled_out or () if value not in case.values]
     if unknown_values:
         raise PlanError(

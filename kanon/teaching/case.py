@@ -86,7 +86,7 @@ class Case:
         unknown_columns = [name for name in known if name not in self.knowable]
         if unknown_columns:
             raise PlanError(
-                f"An attacker cannot know {quoted(unknown_columns[0])}; it can know "
+                f"An attacker cannot know {quoted(unknown_columns[0])}, only "
                 f"{listing(self.knowable, most=12)}."
             )
         attributes = self.recoding.classes.attributes

@@ -75,19 +75,19 @@ class _RegionSpace:
             axes.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
         return tuple(axes)
 
-    def rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
+    def build_rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
         return Rectangle(
             tuple(min(at[place] for place in members) for at in self.at),
             tuple(max(at[place] for place in members) for at in self.at),
-            self.records(members),
+            self.count_records(members),
             tuple(members),
             done,
         )
 
-    def records(self, members: Sequence[int]) -> int:
+    def count_records(self, members: Sequence[int]) -> int:
         return self.reference.size(members)
 
-    def measured(self, members: Sequence[int], j: int) -> float:
+    def measure_axis(self, members: Sequence[int], j: int) -> float:
         """What axes are compared by: width in percent, distinct values, or the larger part."""
         region, dimension = tuple(members), self.board.task.option(DIMENSION)
         if dimension == "best-balance":
@@ -95,7 +95,7 @@ class _RegionSpace:
         worth = self.reference.worth(region, j)
         return 100 * worth if dimension == "widest" else worth or 1
 
-    def halved(self, members: Sequence[int], j: int) -> str:
+    def get_median_label(self, members: Sequence[int], j: int) -> str:
         """The median as a label; empty on an axis that is cut by groups."""
         if self.reference.is_by_groups(j):
             return ""
@@ -105,26 +105,26 @@ class _RegionSpace:
     def name(self, members: Sequence[int], cut: PlainCut) -> str:
         if cut.place == "groups":
             return "by the groups of the hierarchy"
-        label = self.halved(members, cut.attribute)
+        label = self.get_median_label(members, cut.attribute)
         if cut.place != "between":
             return f"{cut.place} {label}"
         middle = self.reference.median(tuple(members), cut.attribute)
         tied = sum(self.at[cut.attribute][place] == middle for place in cut.parts[0])
         return f"below {label} and {counted(tied, 'class', 'classes')} at it"
 
-    def refused(self, parts: Sequence[Sequence[int]]) -> str:
+    def explain_refusal(self, parts: Sequence[Sequence[int]]) -> str:
         """Why a cut is not allowed; empty if it is."""
         task = self.board.task
         if len(parts) < 2:
             return "there would be only one part"
-        sizes = [self.records(part) for part in parts]
+        sizes = [self.count_records(part) for part in parts]
         if min(sizes) < task.k:
             return f"a part would hold {counted(min(sizes), 'record')}"
         if any(map(self.board.table.breaks, parts)):
             return "a part would break another model"
         return ""
 
-    def released(self, regions: Sequence[Sequence[int]]) -> Recoding:
+    def release_regions(self, regions: Sequence[Sequence[int]]) -> Recoding:
         order = np.array([place for region in regions for place in region], dtype=np.int64)
         starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
         return mondrian.released(self.board.task, self.lines, order, starts, Trace())
@@ -132,7 +132,7 @@ class _RegionSpace:
 
 def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
     space = _RegionSpace(board)
-    regions = tuple(space.rectangle(members, done=True) for members in groups)
+    regions = tuple(space.build_rectangle(members, done=True) for members in groups)
     region = regions[looked_at]
     return Regions(space.axes, region, None, "", regions, (region,))
 
@@ -148,13 +148,15 @@ def cutting(board: Blackboard) -> Iterator[Step]:
     def build_view(
         region: tuple[int, ...], cut: PlainCut | None, parts: Sequence[tuple[int, ...]]
     ) -> Regions:
-        rectangles = {members: space.rectangle(members, members in done) for members in regions}
+        rectangles = {
+            members: space.build_rectangle(members, members in done) for members in regions
+        }
         axis = None if cut is None else cut.attribute
         return Regions(
             space.axes,
-            space.rectangle(region),
+            space.build_rectangle(region),
             axis,
-            "" if axis is None else space.halved(region, axis),
+            "" if axis is None else space.get_median_label(region, axis),
             tuple(rectangles.values()),
             tuple(rectangles[part] for part in parts),
         )
@@ -163,31 +165,31 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         "One region",
         f"All {board.task.classes.n_records} records are one region: in every column, each gets "
         f"{value} that holds all values. Every cut brings detail back.",
-        space.released(regions), (), build_view(everything, None, [everything]),
+        space.release_regions(regions), (), build_view(everything, None, [everything]),
     )  # fmt: skip
     for step in space.reference.steps():
         region, cut = step.region, step.cut
         axes = _build_axis_choices(space, region, cut)
         if cut is None:
             done.add(region)
-            heading = counted(space.records(region), "record stays", "records stay")
-            stays, now = _explain_why_it_stays(space, region), space.released(regions)
+            heading = counted(space.count_records(region), "record stays", "records stay")
+            stays, now = _explain_why_it_stays(space, region), space.release_regions(regions)
             yield board.step(heading, stays, now, axes, build_view(region, None, [region]))
             continue
         place = regions.index(region)
         regions[place : place + 1] = cut.parts
-        how, halved = axes[-1], space.halved(region, cut.attribute)
+        how, halved = axes[-1], space.get_median_label(region, cut.attribute)
         median = (
             f" Its median is {halved}: at least half of the records do not exceed it."
             if halved
             else ""
         )
-        sizes = " and ".join(str(space.records(part)) for part in cut.parts)
+        sizes = " and ".join(str(space.count_records(part)) for part in cut.parts)
         yield board.step(
             f"Cut {_count_records(space, region)} on {names[cut.attribute]}",
             f"It is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut is "
             f"{how.chosen.name}, {sizes} records: {how.reason}.",
-            space.released(regions),
+            space.release_regions(regions),
             axes,
             build_view(region, cut, cut.parts),
         )
@@ -202,7 +204,7 @@ _AXIS_RULES = {
 
 
 def _count_records(space: _RegionSpace, region: Sequence[int]) -> str:
-    return counted(space.records(region), "record")
+    return counted(space.count_records(region), "record")
 
 
 def _build_axis_choices(
@@ -215,11 +217,11 @@ def _build_axis_choices(
     candidates = []
     for j, name in enumerate(space.board.task.classes.attributes):
         tried = list(plain.cuts_on(region, j)) if plain.width(region, j) else []
-        refused = space.refused(tried[0].parts) if tried else "it has only one value"
+        refused = space.explain_refusal(tried[0].parts) if tried else "it has only one value"
         candidates.append(
             Candidate(
                 name, (-plain.worth(region, j), j), j == cut.attribute,
-                figures=(space.measured(region, j),),
+                figures=(space.measure_axis(region, j),),
                 refused="" if any(map(plain.is_allowed, tried)) else refused,
             )
         )  # fmt: skip
@@ -238,7 +240,7 @@ def _build_axis_choices(
             tuple(
                 Candidate(
                     space.name(region, option), (place,), place == first,
-                    classes=option.parts[0], refused=space.refused(option.parts),
+                    classes=option.parts[0], refused=space.explain_refusal(option.parts),
                 )
                 for place, option in enumerate(tried)
             ),
@@ -250,11 +252,11 @@ def _explain_why_it_stays(space: _RegionSpace, region: tuple[int, ...]) -> str:
     task = space.board.task
     if len(region) == 1:
         return "They have the same quasi-identifiers, and such records stay together."
-    if space.records(region) < 2 * task.k:
+    if space.count_records(region) < 2 * task.k:
         return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
     names = task.classes.attributes
     reasons = [
-        f"{names[j]} {space.name(region, option)}, as {space.refused(option.parts)}"
+        f"{names[j]} {space.name(region, option)}, as {space.explain_refusal(option.parts)}"
         for j in range(len(names))
         if space.reference.width(region, j)
         for option in space.reference.cuts_on(region, j)

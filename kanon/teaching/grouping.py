@@ -32,19 +32,19 @@ def grouping(board: Blackboard) -> Iterator[Step]:
     """Groups from the outside inwards, two in each round."""
     groups, k = _Groups(board), board.task.k
     while groups.left:
-        n_left, before = groups.records(groups.left), list(groups.left)
+        n_left, before = groups.count_records(groups.left), list(groups.left)
         if n_left < k:
-            yield from groups.spread_rest()
+            yield from groups.fill_nearest_groups()
             return
         if n_left < 2 * k:
-            yield groups.group_rest(n_left)
+            yield groups.build_rest_group(n_left)
             return
         yield from groups.build_around(None, before)
         first = groups.members[-1][0]
         others = [place for place in before if place != first]
         if n_left >= 3 * k and others:
             opposite = groups.find_farthest(first, others)
-            if opposite in groups.left and groups.records(groups.left) >= 2 * k:
+            if opposite in groups.left and groups.count_records(groups.left) >= 2 * k:
                 yield from groups.build_around(first, others)
 
 
@@ -59,7 +59,7 @@ class _Groups:
         self.left = list(range(task.classes.n_classes))
         self.members: list[list[int]] = []
 
-    def records(self, members: Iterable[int]) -> int:
+    def count_records(self, members: Iterable[int]) -> int:
         return sum(int(self.board.task.classes.counts[place]) for place in members)
 
     def compute_squared_distance(
@@ -100,14 +100,14 @@ class _Groups:
             sum(int(counts[place]) * int(column.values[place]) for place in listed)
             for column in self.columns
         ]
-        return totals, self.records(listed)
+        return totals, self.count_records(listed)
 
     def find_farthest(self, centre: int, among: Iterable[int]) -> int:
         """The class farthest from another, the first of several."""
         sums = [int(column.values[centre]) for column in self.columns]
         return min(among, key=lambda place: (-self.compute_squared_distance(place, sums, 1), place))
 
-    def candidate(
+    def build_distance_candidate(
         self, place: int, sums: Sequence[int], records: int, to: str, sign: int, chosen: bool
     ) -> Candidate:
         """A class, by how far it is: the farthest first where the sign is -1."""
@@ -143,7 +143,9 @@ class _Groups:
         choice = Choice(
             f"With which record does group {number + 1} begin?",
             (Rule(f"farthest from {to} in standard deviations"), FIRST),
-            tuple(self.candidate(c, sums, records, to, -1, c == first) for c in among),
+            tuple(
+                self.build_distance_candidate(c, sums, records, to, -1, c == first) for c in among
+            ),
         )
         self._move_to_group(number, first)
         label = self.board.originals[first].label
@@ -161,7 +163,7 @@ class _Groups:
         sums = [int(column.values[first]) for column in self.columns]
         to = self.board.originals[first].label
         # Some may join much later, when too few are left for a group.
-        while (size := self.records(self.members[number])) < self.board.task.k:
+        while (size := self.count_records(self.members[number])) < self.board.task.k:
             own = [place for place in self.left if self.group[place] == number]
             joins = min(
                 own, key=lambda place: (self.compute_squared_distance(place, sums, 1), place)
@@ -169,7 +171,9 @@ class _Groups:
             choice = Choice(
                 f"Which record joins group {number + 1}?",
                 (Rule(f"nearest to “{to}” in standard deviations"), FIRST),
-                tuple(self.candidate(c, sums, 1, to, 1, c == joins) for c in self.left),
+                tuple(
+                    self.build_distance_candidate(c, sums, 1, to, 1, c == joins) for c in self.left
+                ),
             )
             self._move_to_group(number, joins)
             label = self.board.originals[joins].label
@@ -181,7 +185,7 @@ class _Groups:
                 choice,
             )
 
-    def group_rest(self, n_left: int) -> Step:
+    def build_rest_group(self, n_left: int) -> Step:
         number, joined = len(self.members), list(self.left)
         self.members.append([])
         for place in joined:
@@ -193,7 +197,7 @@ class _Groups:
             joined,
         )
 
-    def spread_rest(self) -> Iterator[Step]:
+    def fill_nearest_groups(self) -> Iterator[Step]:
         """The records that are too few for a group join the groups with the nearest means."""
         means = [self.sum_values(members) for members in self.members]
         for place in list(self.left):
@@ -243,7 +247,9 @@ class _Groups:
         for members in self.members:
             nodes = tuple(now.targets[members[0]].tolist())
             label = self.board.label(nodes, now.hierarchies)
-            states.append(ClassState(nodes, label, self.records(members), tuple(sorted(members))))
+            states.append(
+                ClassState(nodes, label, self.count_records(members), tuple(sorted(members)))
+            )
         number = next(at for at, members in enumerate(self.members) if joined[0] in members)
         regions = regions_of(self.board, self.members, number)
         left = tuple(self.left)

@@ -472,7 +472,7 @@ def test_an_algorithm_that_nobody_told_has_a_start_and_an_end(family):
     lesson = lesson_of(module, lesson_tables.animals(), metric_named("custom"))
     assert [step.heading for step in lesson.steps] == ["The table", "The release"]
     assert not lesson.complete
-    assert lesson.steps[-1].sentence.startswith("This algorithm is not told step by step")
+    assert lesson.steps[-1].sentence.startswith("The steps of this algorithm are not shown")
     assert lesson.steps[-1].numbers.alteration == pytest.approx(100 * 20 / 72)
 
 

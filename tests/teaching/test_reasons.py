@@ -266,7 +266,7 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
         return {
             "least growth": lambda each: plain.together(one.classes, each.classes)
         }, plain.canonical
-    if question.startswith("Who leaves cluster"):
+    if question.startswith("Which record leaves cluster"):
         every = {*one.classes, *view.joined}
         size = sum(len(plain.rows(each.classes)) for each in choice.candidates)
         for each in choice.candidates:
@@ -539,7 +539,7 @@ def test_improved_greedy_says_the_tie_rule_where_it_decided():
         "zip is raised by one level: largest k reached, 1 for “zip”, “age” and “sex”; of these, "
         "most distinct values, 9 against 4 and 2."
     )
-    assert steps[3].sentence.endswith("2 other nodes were counted to choose it.")
+    assert steps[3].sentence.endswith("2 other nodes were counted for this choice.")
     figures = [each.figures for each in steps[3].choices[0].candidates]
     assert figures == [(1, 4), (1, 9), (1, 2)]
     known = known_by(step.detail for step in steps[1:4])

@@ -218,7 +218,7 @@ def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: st
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
     by_register = scene.card.name in BY_REGISTER
-    where = "stands in a public register" if by_register else "has a record in the table"
+    where = "is in a public register" if by_register else "has a record in the table"
     said = f"{name} {where}, with {facts}."
     if scene.ruled_out:
         values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)
