@@ -1,7 +1,7 @@
 """A release as numbers for a learner: one row per class, one column per node of each hierarchy.
 
 A learner wants numbers, and a released cell names a node of a tree. So every quasi-identifier Q
-becomes a column ``Q_val`` for each node val of its hierarchy (not for the leaves alone), and a
+becomes a column *Q_val* for each node val of its hierarchy (not for the leaves alone), and a
 representation says what stands in it. All records of a class have the same row: it is kept once,
 and written out record by record only in batches, where a learner asks for them.
 
@@ -123,7 +123,7 @@ class Matrix:
 
 
 def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
-    """The columns of a representation: ``Q_val`` per quasi-identifier Q and node val of its tree.
+    """The columns of a representation: *Q_val* per quasi-identifier Q and node val of its tree.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def free_name(name: str, taken: set[str]) -> str:
 def represent(name: str, recoding: Recoding) -> Matrix:
     """A release as a matrix.
 
-    Let v be the released value of a class in the attribute Q. Its entry in ``Q_val`` is
+    Let v be the released value of a class in the attribute Q. Its entry in *Q_val* is
 
     - *oneClass*: 1 if val = v, else 0;
     - *fillParent*: 1 if val = v or val lies above v, else 0;

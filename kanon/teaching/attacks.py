@@ -123,7 +123,6 @@ def attack(
 
 
 def targets(kind: str, case: Case) -> tuple[Target, ...]:
-    """The people who can be attacked, each with the public values."""
     people, columns = case.table, case.recoding.classes.attributes
     if kind in BY_REGISTER:
         people, columns = case.register, case.linkable
@@ -179,7 +178,6 @@ def _rank_value_attack(
 
 
 def _choose_ruled_out(case: Case, fits: Sequence[int]) -> tuple[str, ...]:
-    """The value whose absence makes the best guess surest; none if only one value occurs."""
     shares = case.shares(fits)
     if len(shares) < 2:
         return ()
@@ -191,7 +189,6 @@ def _choose_ruled_out(case: Case, fits: Sequence[int]) -> tuple[str, ...]:
 
 
 def _find_people(case: Case, known: Mapping[str, str]) -> tuple[int, ...]:
-    """The people of the register who match what is known, by the columns that it has."""
     fitting = np.ones(len(case.register), dtype=bool)
     for name, value in known.items():
         if name in case.register.columns:
@@ -230,7 +227,6 @@ def _describe_finding(scene: Scene) -> tuple[bool, str]:
 
 
 def _describe_guess(scene: Scene) -> str:
-    """The best guesses, with their shares in the whole release."""
     usual_share, best = dict(scene.before), _list_likeliest_values(scene)
     have = enumerated([percent(100 * usual_share[value]) for value in best])
     return f"{enumerated([f'“{value}”' for value in best])}, which {have} of all records have"
@@ -249,7 +245,6 @@ def _describe_sureness(scene: Scene) -> str:
 
 
 def _explain_linkage(scene: Scene) -> tuple[bool, str]:
-    """Whether exactly one person of the register can be behind exactly one record."""
     case = scene.case
     if len(scene.people) != 1:
         who = f"{counted(len(scene.people), 'person', 'people')} in the register match"
@@ -268,7 +263,6 @@ def _explain_linkage(scene: Scene) -> tuple[bool, str]:
 
 
 def _explain_homogeneity(scene: Scene) -> tuple[bool, str]:
-    """Whether all matching records have the same value."""
     if len(scene.after) > 1:
         occur = f"they have {counted(len(scene.after), 'value')}"
         return False, f"{occur}: the attacker is {_describe_sureness(scene)}"
@@ -280,7 +274,6 @@ def _explain_homogeneity(scene: Scene) -> tuple[bool, str]:
 
 
 def _explain_skewness(scene: Scene) -> tuple[bool, str]:
-    """Whether the shares are far from those of the whole table."""
     t, usual_share = _measure_distance_from_table(scene.case, scene.left), dict(scene.before)
     rises = {value: share - usual_share[value] for value, share in scene.after}
     most = max(rises.values())
@@ -308,7 +301,6 @@ def _explain_background(scene: Scene) -> tuple[bool, str]:
 
 
 def _explain_minimality(scene: Scene) -> tuple[bool, str]:
-    """Whether minimality makes a value surer than the class alone does."""
     before, after = (
         percent(100 * _get_largest_share(shares)) for shares in (scene.before, scene.after)
     )
@@ -323,7 +315,6 @@ def _explain_minimality(scene: Scene) -> tuple[bool, str]:
 
 
 def _explain_downcoding(scene: Scene) -> tuple[bool, str]:
-    """Whether somebody in the register must be in the class."""
     before = dict(scene.before)
     sure = [name for name, share in scene.after if share == 1 > before[name]]
     if not sure:

@@ -87,7 +87,6 @@ class Blackboard:
         return self.state(self.table.group(map(int, members), targets))
 
     def called(self, state: ClassState) -> str:
-        """A class by its number (the least of its original classes) and its labels."""
         numbers = self.numbers_of or range(1, self.task.classes.n_classes + 1)
         return f"class {min(numbers[place] for place in state.classes)} ({state.label})"
 
@@ -150,12 +149,10 @@ class Blackboard:
     def merging(
         self, state: ClassState, other: ClassState, records: int | None = None
     ) -> tuple[CostTerm, ...]:
-        """What raising two classes to where they meet costs: the terms of both."""
         met = self.table.meet(state.nodes, other.nodes)
         return self.rising(state, met, records) + self.rising(other, met, records)
 
     def cost(self, whole: int) -> float:
-        """A whole number of the task in the metric's own unit."""
         return float(whole * self.unit)
 
     def order(self, nodes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
@@ -172,7 +169,6 @@ class Blackboard:
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
     def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
-        """Whether these classes, joined, break one of the models."""
         positions = np.array(sorted(members), dtype=np.int64)
         return bool(
             broken(models, self.task.classes.pooled(positions, np.zeros_like(positions), 1))[0]
@@ -200,7 +196,6 @@ class Blackboard:
         return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
 
     def recoded(self, states: Iterable[ClassState]) -> Recoding:
-        """The table in which some classes are raised, and all others as they were."""
         targets = self.task.classes.nodes.copy()
         for state in states:
             targets[list(state.classes)] = state.nodes

@@ -19,8 +19,6 @@ Answer = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """Records that look the same in the table, and so stay together."""
-
     records: tuple[int, ...]  # their positions in the table
     values: Mapping[str, str]  # per quasi-identifier what they are now
     # per quasi-identifier what they may become: the value of the table and its ancestors
@@ -46,7 +44,6 @@ class HandRecoding:
 
 
 def unchanged(table: SmallTable) -> Answer:
-    """The answer that raises nothing."""
     return answer_of(table, raised(table.classes, {}))
 
 
@@ -90,7 +87,6 @@ def by_hand(
 def value_set(
     table: SmallTable, answer: object, records: Sequence[int], column: str, value: str
 ) -> Answer:
-    """The answer with another value of one column for some records."""
     return [
         {**record, column: value} if number in records else record
         for number, record in enumerate(_start_answer(table, answer))

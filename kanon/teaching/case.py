@@ -35,8 +35,6 @@ _PERSON = "(person)"  # names people where a table has no identifier
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A small table, its release, and a public register."""
-
     table: pd.DataFrame  # the records
     schema: Schema  # the role of each column
     source: MemorySource  # the table, counted
@@ -61,7 +59,6 @@ class Case:
 
     @property
     def linkable(self) -> tuple[str, ...]:
-        """The columns that are in both the register and the release."""
         return tuple(
             name
             for name in self.released.columns

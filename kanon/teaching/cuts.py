@@ -61,7 +61,6 @@ class _RegionSpace:
 
     @cached_property
     def at(self) -> list[list[float]]:
-        """Per quasi-identifier where each class stands."""
         all_classes = self.reference.everything
         return [[self.reference.place(c, j) for c in all_classes] for j in range(len(self.lines))]
 
@@ -96,7 +95,6 @@ class _RegionSpace:
         return 100 * worth if dimension == "widest" else worth or 1
 
     def get_median_label(self, members: Sequence[int], j: int) -> str:
-        """The median as a label; empty on an axis that is cut by groups."""
         if self.reference.is_by_groups(j):
             return ""
         middle = self.reference.median(tuple(members), j)
@@ -113,7 +111,6 @@ class _RegionSpace:
         return f"below {label} and {counted(tied, 'class', 'classes')} at it"
 
     def explain_refusal(self, parts: Sequence[Sequence[int]]) -> str:
-        """Why a cut is not allowed; empty if it is."""
         task = self.board.task
         if len(parts) < 2:
             return "there would be only one part"
@@ -210,7 +207,6 @@ def _count_records(space: _RegionSpace, region: Sequence[int]) -> str:
 def _build_axis_choices(
     space: _RegionSpace, region: tuple[int, ...], cut: PlainCut | None
 ) -> tuple[Choice, ...]:
-    """The choice of an axis and of a cut on it; empty where the region stays."""
     if cut is None:
         return ()
     plain = space.reference

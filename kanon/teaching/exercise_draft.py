@@ -52,7 +52,6 @@ def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
 
 
 def first_value(field: FormField) -> Any:
-    """The first content of a field: its default, or the first allowed value."""
     if field["type"] == "object":
         return {}
     allowed = field.get("enum", [field.get("const", field.get("minimum"))])
@@ -103,7 +102,6 @@ class ColumnFields(Strict):
 
 # --- from sets and tables -------------------------------------------------------------------
 def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
-    """The draft of a set, to edit it."""
     content = exercises.model_dump(mode="json", exclude_none=True, include={*EMPTY})
     tables = [table_draft(name, table, own) for name, table in exercises.tables.items()]
     return {**content, "tables": tables}
@@ -137,7 +135,6 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
 
 # --- changes --------------------------------------------------------------------------------
 def put_in(draft: Any, value: object, *path: str | int) -> Any:
-    """A copy of the draft with this value at a path of keys and places."""
     if not path:
         return value
     copy: Any = dict(draft) if isinstance(draft, Mapping) else list(draft)
@@ -146,7 +143,6 @@ def put_in(draft: Any, value: object, *path: str | int) -> Any:
 
 
 def free_name(start: str, taken: Iterable[object]) -> str:
-    """The first free name: this one, or this one with a number."""
     used, stem = {*taken}, start.rstrip("0123456789")
     name, number = start, 1
     while name in used:
@@ -156,7 +152,6 @@ def free_name(start: str, taken: Iterable[object]) -> str:
 
 
 def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
-    """The table with these cells; blank rows are left out."""
     rows = [
         ["" if pd.isna(cell) else str(cell).strip() for cell in row]
         for row in cells.to_numpy(dtype=object).tolist()
@@ -169,7 +164,6 @@ def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
 
 
 def new_question(draft: Draft) -> Draft:
-    """A new question, with the kind and table of the last one."""
     taken = [question["id"] for question in draft["questions"]]
     first = {"table": draft["tables"][0]["name"], "kind": next(iter(KINDS))}
     before = draft["questions"][-1] if taken else first
@@ -178,7 +172,6 @@ def new_question(draft: Draft) -> Draft:
 
 
 def rename_table(draft: Draft, place: int, name: str) -> Draft:
-    """The set with a free name for a table, in its questions too."""
     names = [table["name"] for table in draft["tables"]]
     old = names.pop(place)
     new = free_name(name, names)
@@ -276,7 +269,6 @@ def _build_table(draft: Draft) -> ExerciseTable:
 
 
 def _build_nodes(column: Draft) -> list[dict[str, Any]] | None:
-    """The tree of a column as files have it; None if its role has none."""
     if column["role"] != Role.QUASI_IDENTIFIER.value:
         return None
     try:

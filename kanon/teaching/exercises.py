@@ -80,7 +80,6 @@ class ExerciseSet(Strict):
         return self.made[question.table]
 
     def mark(self, question: AnyQuestion, answer: Any) -> Mark:
-        """The mark of an answer to a question of this set; None is no answer."""
         if answer is None:
             return Mark(0.0, "Not answered.")
         return question.mark(self.table_of(question), answer)
@@ -114,7 +113,6 @@ class ExerciseSet(Strict):
 
 
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
-    """Read and check an exercise set."""
     exercises = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
     exercises.check(progress)
     return exercises

@@ -31,7 +31,6 @@ class Term:
 
 
 def _read_terms() -> Iterable[Term]:
-    """The terms without a card."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     for name, about in table.items():
         meaning = " ".join(about["told"].split())
@@ -67,7 +66,6 @@ def _collect_terms() -> Iterable[Term]:
 
 @cache
 def glossary() -> Mapping[str, Term]:
-    """Every term by its name, in alphabetical order."""
     return MappingProxyType(
         {term.name: term for term in sorted(_collect_terms(), key=_get_sort_key)}
     )
@@ -110,7 +108,6 @@ metrics, strategies, privacy models, algorithms and measures.
 
 
 def as_markdown() -> str:
-    """The page docs/reference/vocabulary.md."""
     return "\n".join([_ABOUT, *map(_format_section, glossary().values())])
 
 
@@ -125,7 +122,6 @@ def _format_section(term: Term) -> str:
 
 
 def _format_anchor(name: str) -> str:
-    """What a heading is linked by."""
     return re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
 
 

@@ -13,7 +13,7 @@ from kanon.teaching.blackboard import FIRST, Blackboard
 from kanon.teaching.cuts import Regions, regions_of
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, written
 
-MADE = Rule("the cluster that began first")  # decides ties between clusters
+MADE = Rule("the first cluster to begin")  # decides ties between clusters
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,6 @@ def grouping(board: Blackboard) -> Iterator[Step]:
 
 
 class _Groups:
-    """The groups of MDAV so far."""
-
     def __init__(self, board: Blackboard) -> None:
         task = board.task
         self.board = board
@@ -103,7 +101,6 @@ class _Groups:
         return totals, self.count_records(listed)
 
     def find_farthest(self, centre: int, among: Iterable[int]) -> int:
-        """The class farthest from another, the first of several."""
         sums = [int(column.values[centre]) for column in self.columns]
         return min(among, key=lambda place: (-self.compute_squared_distance(place, sums, 1), place))
 
@@ -157,7 +154,6 @@ class _Groups:
         )
 
     def _fill_group(self) -> Iterator[Step]:
-        """The nearest records join the last group until it holds k."""
         number = len(self.members) - 1
         first = self.members[number][0]
         sums = [int(column.values[first]) for column in self.columns]
@@ -218,7 +214,7 @@ class _Groups:
                 f"Which group does “{label}” join?",
                 (
                     Rule("nearest mean before any of these joined, in standard deviations"),
-                    Rule("the group that began first"),
+                    Rule("the first group to begin"),
                 ),
                 tuple(candidates),
             )

@@ -89,7 +89,6 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
 
 
 def drawn(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLayout:
-    """The layout of a tree: these leaves and all nodes above them."""
     order = [node for node in range(tree.n_nodes) if node in {*nodes}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)

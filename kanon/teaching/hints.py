@@ -18,7 +18,6 @@ _MOST = 5  # the most classes or candidates that are named
 
 
 def hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
-    """A hint that continues from an answer; None is no answer yet."""
     match question:
         case RecodeQuestion() | LevelsQuestion():
             return _explain_least(question, table, answer)
@@ -33,7 +32,6 @@ def hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
 def _explain_least(
     question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
 ) -> str:
-    """Which classes are too small, and where a value of the first one meets another one."""
     try:
         release = question.read(table, answer)
     except ExerciseError:

@@ -33,7 +33,6 @@ class LeastQuestion(Question):
         return self.metric
 
     def check(self, table: SmallTable) -> None:
-        """Check that the table has k records, and that the metric goes with it."""
         if self.k > len(table.frame):
             raise ExerciseError(too_few_records(self.k, len(table.frame)))
         super().check(table)
@@ -224,13 +223,11 @@ class LevelsQuestion(LeastQuestion):
 
 
 def answer_of(table: SmallTable, release: Recoding) -> list[dict[str, str]]:
-    """The released values of every record, as the answer to a question of recoding."""
     names, targets = table.classes.attributes, release.targets[table.source.row_class]
     return [dict(zip(names, labels_of(release, nodes), strict=True)) for nodes in targets]
 
 
 def _describe_small_classes(release: Recoding, k: int) -> str:
-    """A sentence about the classes that break k; empty if none does."""
     order = np.argsort(release.counts, kind="stable")
     small = order[release.counts[order] < k]
     if not len(small):

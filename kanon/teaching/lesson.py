@@ -18,8 +18,6 @@ from kanon.recoding import Recoding
 
 @dataclass(frozen=True)
 class CostTerm:
-    """One product of a cost: the cost of raising some records in one quasi-identifier."""
-
     of: str  # the class of these records, as labels
     attribute: str  # the quasi-identifier, which rises from low to high
     low: str
@@ -30,14 +28,11 @@ class CostTerm:
 
     @property
     def product(self) -> float:
-        """``cost * records``."""
         return self.cost * self.records
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One criterion by which candidates are compared."""
-
     best: str  # what is best, in a few words
     column: str = ""  # the heading of its figures where they have their own column
     unit: str = ""  # written after a figure
@@ -63,8 +58,6 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: a question, the rules, and all that could have been chosen."""
-
     question: str
     rules: tuple[Rule, ...]  # the first decides, among equals the second, and so on
     candidates: tuple[Candidate, ...]  # all of them, in the order of the table
@@ -119,7 +112,6 @@ class Choice:
     def _describe_rule(
         self, place: int, alike: Sequence[Candidate], worse: Sequence[Candidate]
     ) -> str:
-        """What a rule decided; empty where it left all and compares no figures."""
         rule, figure = self.rules[place], self.chosen.figure(place)
         if figure is None:
             return rule.best if worse else ""
@@ -185,14 +177,11 @@ class ClassState:
 
     @property
     def name(self) -> str:
-        """Its tuple and its size."""
         return f"{self.label} ({counted(self.records, 'record')})"
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The measures of the table after a step."""
-
     min_k: int | None  # the size of the smallest class
     classes: int
     suppressed: int  # records

@@ -30,7 +30,6 @@ def lesson_of(
     attribute_weights: Sequence[float] = (),
     numbers: Sequence[int] = (),
 ) -> Lesson:
-    """An algorithm on a table, step by step."""
     records = task.classes.n_records
     if not FEWEST <= records <= MOST:
         raise PlanError(
@@ -68,7 +67,6 @@ def lesson_of(
 
 
 def replay_of(module: ModuleType) -> Replay | None:
-    """The function that yields an algorithm's steps, from the module named after its family."""
     families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
     if module.CARD.family not in families:
         return None

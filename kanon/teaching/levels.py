@@ -70,7 +70,6 @@ def _explain_walk(
     rules: tuple[Rule, ...],
     figures: Callable[[Node, int], tuple[int, ...]],
 ) -> Iterator[Step]:
-    """The steps of a search that climbs one level at a time."""
     board = lattice.board
     names, tops = board.task.classes.attributes, lattice.shape.tops
     yield lattice.step(lattice.look(walk[0], walk[:1]), "The search begins with nothing raised.")
@@ -111,7 +110,6 @@ def _check_search(board: Blackboard) -> Nodes:
 
 
 def _explain_samarati(board: Blackboard) -> Iterator[Step]:
-    """By heights: each step leaves out half of the remaining ones."""
     trace = samarati.anonymise(board.task).trace
     lattice = _check_search(board)
     visited = [tuple(node) for node in trace.visited.tolist()]
@@ -180,7 +178,6 @@ def _explain_flash(board: Blackboard) -> Iterator[Step]:
 def _explain_halving(
     board: Blackboard, module: ModuleType, why: Callable[[Nodes, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
-    """A search that halves what is left, concludes from each node, and takes the least loss."""
     lattice = _check_search(board)
     trace = module.anonymise(board.task).trace
     between: dict[Node, tuple[Node, ...]] = {}
@@ -249,7 +246,6 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
 def _build_node_choice(
     lattice: Nodes, which: str, bounds: Mapping[Node, int], open_to: Sequence[Node], chosen: Node
 ) -> Choice:
-    """The choice of the next node: of those open, the one with the least or the highest loss."""
     rule = Rule(f"{which} loss with nothing suppressed", "Loss, nothing suppressed")
     sign = 1 if which == "least" else -1
     candidates = [
@@ -304,7 +300,6 @@ def _build_columns_choice(lattice: Nodes, within: tuple[int, ...], chosen: Node)
 
 
 def _explain_mingen(board: Blackboard) -> Iterator[Step]:
-    """By height; the minimal satisfying node of highest precision."""
     trace = mingen.anonymise(board.task).trace
     chosen = trace.node
     assert chosen is not None

@@ -125,13 +125,11 @@ class _AnswerFile:
 
     @property
     def student(self) -> str:
-        """The name for comparisons: only what can be seen of it."""
         seen = "".join(c for c in normalize("NFKC", self.answers.student) if category(c) != "Cf")
         return " ".join(seen.casefold().split())
 
 
 def _name_question_columns(exercises: ExerciseSet) -> list[str]:
-    """The columns of the questions, with names that no other column has."""
     return [f"question {question.id}" for question in exercises.questions]
 
 

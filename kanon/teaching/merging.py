@@ -22,8 +22,6 @@ Picking = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
 
 @dataclass(frozen=True)
 class Merge:
-    """A merge, as the view of a step."""
-
     # the two classes
     picked: ClassState
     partner: ClassState
@@ -54,7 +52,6 @@ def write_merges(
 
 
 def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
-    """The merges that follow while a class breaks another model."""
     task, table = board.task, board.table
     groups = [
         table.group(np.flatnonzero(before.assigned == number).tolist(), tuple(nodes))

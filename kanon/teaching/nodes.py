@@ -24,8 +24,6 @@ FIRST_LEVELS = Rule("the first in the order of the levels")  # decides ties betw
 
 @dataclass(frozen=True)
 class NodeView:
-    """A node of the lattice, as the view of a step."""
-
     node: Node  # the level of each quasi-identifier
     # the largest k that the node reaches after suppressing at most the allowed records
     reached: int
@@ -45,8 +43,6 @@ class NodeView:
 
 @dataclass(eq=False)
 class Nodes:
-    """The lattice of a task, counted the slow way."""
-
     board: Blackboard  # the task
     limit: int  # how many records may be suppressed
     # the nodes that are known so far to satisfy, or to fail
@@ -61,11 +57,9 @@ class Nodes:
         self.shape = Lattice(self.board.task, self.limit, no_progress)
 
     def at(self, node: Node) -> Recoding:
-        """The table at a node, with nothing suppressed."""
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node))
 
     def bad(self, whole: Recoding) -> np.ndarray:
-        """Marks the classes that break k or a model."""
         task = self.board.task
         return (whole.counts < task.k) | broken(task.others, whole.released)
 

@@ -18,15 +18,12 @@ MOST_CLASSES = 14
 
 @dataclass(frozen=True, eq=False)
 class BestRelease:
-    """The best known k-anonymous version of a table."""
-
     recoding: Recoding
     alteration: float  # in percent of all that could be lost
     proven: bool  # whether no allowed release can alter less
 
 
 def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    """The recoding of least alteration in which every released class holds k records."""
     depths = whole_potentials(classes, metric)
     task = Task(classes, depths, k)
     task.check()

@@ -78,7 +78,6 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def preset_table(name: str) -> SmallTable:
-    """A small table that comes with kanon, with its roles and trees."""
     # Results are cached in the table, so every caller gets its own.
     return SmallTable(*_read_preset(name))
 

@@ -112,7 +112,6 @@ def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
 
 
 def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
-    """k-anonymity by all columns that the register has, not only the quasi-identifiers."""
     model = KAnonymity(max(case.k, 2))
     reached = classes_of_columns(case.released, case.linkable).min_k or 0
     more = [name for name in case.linkable if name not in case.recoding.classes.attributes]

@@ -85,7 +85,6 @@ class Question(Strict):
 
 
 def heading(number: int, question: Question) -> str:
-    """The heading of a question on the screen, in marks and on paper."""
     return f"{number} {on_one_line(question.title) or question.usual_title}"
 
 

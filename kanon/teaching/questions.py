@@ -27,8 +27,6 @@ _LARGEST = 1e300  # far above any solution
 
 
 class NumberQuestion(Question):
-    """Work out a number of the table, or of what it becomes at some levels."""
-
     NAMES: ClassVar[Mapping[str, str]] = {
         "k": "What is k: how many records does the smallest class have?",
         "classes": "How many classes does the table have?",
@@ -96,7 +94,6 @@ class NumberQuestion(Question):
 
     @property
     def whole(self) -> bool:
-        """Whether the number is a count."""
         return self.number in self._WHOLE
 
     @property
@@ -139,7 +136,6 @@ class NumberQuestion(Question):
         return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """All points within the tolerance, else none."""
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             return Mark(0.0, "The answer must be a number.")
         if not _is_number(answer):
@@ -151,12 +147,10 @@ class NumberQuestion(Question):
         return Mark(0.0, f"It is {shown(right)}, not {shown(answer)}.")
 
     def check(self, table: SmallTable) -> None:
-        """Check that the number is defined, and that a metric of that name exists."""
         metric_named(self.metric)
         super().check(table)
 
     def column(self, table: SmallTable) -> str:
-        """The named sensitive column, or the only one."""
         known = [sensitive.name for sensitive in table.classes.sensitive]
         if self.sensitive is None and len(known) == 1:
             return known[0]
@@ -209,7 +203,6 @@ class ChoiceQuestion(Question):
         return {"options": [", ".join(labels) for labels in self.options(table)]}
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
-        """The classes to choose from, in canonical order."""
         step = self.step(table)
         if self.choose == "smallest":
             return step.options
@@ -232,7 +225,6 @@ class ChoiceQuestion(Question):
         return tuple_text(chosen) if chosen else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """All points for the class that GAA takes and for those as good, else none."""
         options, chosen = self.options(table), self._read_choice(table, answer)
         if not chosen:
             return Mark(
@@ -255,7 +247,6 @@ class ChoiceQuestion(Question):
         return Mark(0.0, f"It is {tuple_text(solution)}, {reason}, not {tuple_text(chosen)}.")
 
     def _read_choice(self, table: SmallTable, answer: object) -> Labels:
-        """The class that an answer names; empty for an invalid answer."""
         is_list = isinstance(answer, Sequence) and not isinstance(answer, str)
         labels = tuple(answer) if isinstance(answer, Sequence) and is_list else ()
         return labels if labels in self.options(table) else ()
@@ -344,7 +335,6 @@ def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
 
 
 def _is_number(answer: object) -> TypeGuard[int | float]:
-    """Whether an answer is a finite number, however long."""
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return False
     return abs(answer) <= _LARGEST

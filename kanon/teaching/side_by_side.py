@@ -14,8 +14,6 @@ from kanon.teaching.question import Labels, labels_of
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Two lessons on the same table, walked through together."""
-
     # the lessons
     one: Lesson
     other: Lesson
@@ -38,7 +36,6 @@ class SideBySide:
 
     @property
     def last(self) -> int:
-        """The last place, where both lessons are at their release."""
         return max(self._ends)
 
     def positions(self, place: int) -> tuple[int, int]:

@@ -30,15 +30,11 @@ Cell = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class ExerciseColumn(Strict):
-    """The role of a column, and the tree of a quasi-identifier in the format of hierarchy files."""
-
     role: Role
     nodes: list[dict[str, Any]] | None = None
 
 
 class ExerciseTable(Strict):
-    """A table in the format of exercise files: all cells are text."""
-
     columns: dict[Cell, ExerciseColumn] = Field(min_length=1, max_length=MOST_COLUMNS)
     records: list[list[Cell]] = Field(min_length=1, max_length=MOST_RECORDS)
 
@@ -92,7 +88,6 @@ class SmallTable:
         return self.source.classes
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The cached result for this key, computed the first time."""
         if key not in self._results:
             self._results[key] = compute()
         result: T = self._results[key]
@@ -117,5 +112,4 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
 
 
 def tuple_text(labels: tuple[str, ...]) -> str:
-    """A tuple of labels for a sentence."""
     return f"({', '.join(labels)})"

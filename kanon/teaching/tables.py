@@ -16,7 +16,6 @@ _TERMS = 8  # of more products, equal ones are added up
 
 
 def own_numbers(table: SmallTable) -> np.ndarray:
-    """The number of each original class: from 1, in the order of their first records."""
     _, first = np.unique(table.source.row_class, return_index=True)
     return np.asarray(first.argsort().argsort() + 1)
 
@@ -41,7 +40,6 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
 
 
 def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
-    """All records after a step, in the order of the table."""
     rows = table.source.row_class
     columns: list[tuple[str, list[object]]] = [
         ("record", list(range(1, len(rows) + 1))),
@@ -102,7 +100,6 @@ def _write_equals(result: Fraction, text: str) -> str:
 
 
 def candidates_table(step: Step) -> pd.DataFrame:
-    """All candidates of a step: a row per candidate and product."""
     rows: list[Mapping[str, object]] = []
     for choice in step.choices:
         for candidate in choice.candidates:

@@ -97,7 +97,6 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
 
 
 def loss_text(release: Recoding, metric: Metric) -> str:
-    """The alteration of a release as a fraction."""
     altered = percent(alteration.value(release, metric))
     return f"{lost_text(release, metric)} of {most_text(release, metric)} = {altered}"
 
@@ -110,7 +109,6 @@ def lost_text(release: Recoding, metric: Metric) -> str:
 
 
 def most_text(release: Recoding, metric: Metric) -> str:
-    """The cost of everything at the root."""
     classes = release.original
     depths, write = _get_costs(classes, metric)
     paid = zip(classes.nodes.tolist(), classes.counts.tolist(), strict=True)
@@ -122,7 +120,6 @@ def most_text(release: Recoding, metric: Metric) -> str:
 def meeting(
     classes: EquivalenceClasses, first: Sequence[int], second: Sequence[int]
 ) -> tuple[int, ...]:
-    """The lowest nodes above the values of both tuples."""
     pairs = zip(classes.hierarchies, first, second, strict=True)
     return tuple(tree.lca(*both) for tree, *both in pairs)
 

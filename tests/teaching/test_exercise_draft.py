@@ -203,7 +203,10 @@ def asking(**keys):
         (column("race", role="insensitive"), "Table 'zoo': No column is a quasi-identifier"),
         (records(), "Table 'zoo': 0 records; a table has 1 to 30."),
         (records(*[("cat", "flu")] * 31), "Table 'zoo': 31 records; a table has 1 to 30."),
-        (records(("cat", "")), "the cell of 'ill' in record 1 has 0 characters; a cell has 1 to 100"),
+        (
+            records(("cat", "")),
+            "the cell of 'ill' in record 1 has 0 characters; a cell has 1 to 100",
+        ),
         (asking(k=1), "Question 2 key k: '1' is not allowed; it has to be at least 2."),
         (asking(points=0.0), "Question 2 key points: '0.0' is not allowed; it has to be above 0."),
         (asking(title="x" * 61), "Question 2 key title"),

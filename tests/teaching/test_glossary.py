@@ -1,4 +1,4 @@
-"""The glossary: every term is explained, its neighbours exist, its page is current, the app shows it."""
+"""The glossary: terms are explained, their neighbours exist, page and app show them."""
 
 import re
 
