@@ -19,7 +19,6 @@ MOST_CHANGES = 2_000  # the most changes in a log; later ones are not logged
 
 
 class AnswerChange(Strict):
-    # seconds since the exam was opened
     at: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
     question: Annotated[str, StringConstraints(max_length=40)]  # the id of its question
 
@@ -30,11 +29,9 @@ class Answers(Strict):
     version: Literal[1, 2] = 1
     set: str  # the fingerprint of the exercise set
     student: Name  # a name or a pseudonym, as it was typed
-    # per question, by its id, the answer
     answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
     # in an exam: when each answer was changed
     log: Annotated[list[AnswerChange], Field(max_length=MOST_CHANGES)] | None = None
-    # what :attr:`own_fingerprint` was when an exam's answers were handed in
     fingerprint: Annotated[str, StringConstraints(max_length=40)] | None = None
 
     @property

@@ -65,7 +65,6 @@ class Scene:
     card: Card  # which attack
     case: Case  # the table, its release and the register
     known: Mapping[str, str]  # what the attacker knows of the person, by column
-    # the sensitive values that the attacker can rule out for this person
     ruled_out: tuple[str, ...]
     people: tuple[int, ...]  # the positions in the register of the people who match what is known
     fits: tuple[int, ...]  # the positions of the released records that match it
@@ -160,7 +159,6 @@ def _choose_target(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping
 def _rank_value_attack(
     kind: str, case: Case, fits: tuple[int, ...], ruled_out: tuple[str, ...]
 ) -> tuple[float, ...]:
-    """How much an attack on values reveals about a person with these matching records."""
     if not fits:
         return (-1.0,)
     if kind == "skewness":

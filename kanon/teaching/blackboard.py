@@ -35,7 +35,6 @@ MOST_NODES = 1000
 class Blackboard:
     task: Task  # the input of the algorithm
     metric: Metric
-    # what the costs of each quasi-identifier were multiplied by
     attribute_weights: tuple[float, ...] = ()
     numbers_of: tuple[int, ...] = ()  # the number of each original class
 

@@ -20,25 +20,19 @@ Answer = list[dict[str, str]]
 @dataclass(frozen=True)
 class Row:
     records: tuple[int, ...]  # their positions in the table
-    values: Mapping[str, str]  # per quasi-identifier what they are now
-    # per quasi-identifier what they may become: the value of the table and its ancestors
-    choices: Mapping[str, tuple[str, ...]]
-    # which class of the release they are in now, and how many records that has
-    letter: str
-    size: int
+    values: Mapping[str, str]  # per quasi-identifier its current value
+    choices: Mapping[str, tuple[str, ...]]  # per quasi-identifier the original value and above
+    letter: str  # of the class that they are in now
+    size: int  # records of that class
 
 
 @dataclass(frozen=True)
 class HandRecoding:
-    # its records, those that look alike in one row, in the order of the table
     rows: tuple[Row, ...]
-    # how many classes there are now, and how many records the smallest has
     classes: int
     k: int
     small: int  # how many classes have fewer records than the question asks for
-    # how much of all that could be lost is, in percent, as the metric of the question counts
     alteration: float
-    # the same as two costs: what is lost, and what could be
     lost: str
     most: str
 
@@ -94,7 +88,6 @@ def value_set(
 
 
 def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
-    """The answer with every value of a column one step up in its tree, or one step back down."""
     j = table.classes.attributes.index(column)
     tree = table.classes.hierarchies[j]
     new_answer = []

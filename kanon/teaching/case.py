@@ -54,7 +54,6 @@ class Case:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns of the register that the release lacks: they identify the person."""
         return tuple(name for name in self.register.columns if name not in self.released.columns)
 
     @property

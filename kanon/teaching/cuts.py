@@ -26,7 +26,6 @@ class Axis:
 
 @dataclass(frozen=True)
 class Rectangle:
-    # the least and the largest value on each axis
     low: tuple[float, ...]
     high: tuple[float, ...]
     records: int

@@ -278,7 +278,6 @@ def _build_nodes(column: Draft) -> list[dict[str, Any]] | None:
 
 
 def _build_question(number: int, draft: Draft, table: Draft | None = None) -> AnyQuestion:
-    """A question of a file, without levels of columns that its table does not raise."""
     model = KINDS[draft["kind"]]
     first = {name: first_value(field) for name, field in form_fields(model).items()}
     content = first | {key: value for key, value in draft.items() if key in model.model_fields}

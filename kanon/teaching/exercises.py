@@ -39,7 +39,6 @@ class ExerciseSet(Strict):
     # what the file is: ``kanon-exercises``, 1
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
-    # shown to students
     title: Name = Field(title="Title of the set")
     author: Annotated[str, StringConstraints(max_length=100)] = Field(
         default="", title="Author, may be empty"
@@ -50,9 +49,7 @@ class ExerciseSet(Strict):
         title="It is an exam",
         description="Students cannot check their answers or see solutions before they hand in.",
     )
-    # the tables, by the names that questions use
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
-    # the questions, in their order
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
 
     @cached_property

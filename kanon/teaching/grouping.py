@@ -20,7 +20,6 @@ MADE = Rule("the first cluster to begin")  # decides ties between clusters
 class ClusterView:
     cluster: int  # the number of the cluster that changes, from 1
     joined: tuple[int, ...]  # the classes that joined or left it in this step
-    # all clusters after the step, in the order in which they were begun
     clusters: tuple[ClassState, ...]
     open: tuple[int, ...]  # the classes that are in no cluster, as positions
     # the two classes whose merge was paid for, such as a cluster and the record that joins it

@@ -32,13 +32,11 @@ _ROW, _GAP = 24, 26  # pixels from leaf to leaf, and between the columns of a tr
 class TreeLayout:
     """The layout of a tree in pixels: the root on the left, a line per leaf."""
 
-    # the size
     width: int
     height: int
     # per edge both ends: x and y of the upper node, x and y of the lower one
     edges: tuple[tuple[int, float, int, float], ...]
     labels: tuple[tuple[int, float, str], ...]  # per node where its label begins, and the label
-    # per edge where its cost ends, before the lower node, and the cost
     costs: tuple[tuple[int, float, str], ...]
     left_out: int  # how many leaves are not drawn
 
@@ -153,7 +151,6 @@ def _list_metrics(questions: Sequence[AnyQuestion]) -> list[str]:
 
 
 def _draw_trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
-    """Per quasi-identifier its tree with costs, and its cost matrix if that is small."""
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
     exact_costs, write = costs_shown(potentials(metric, classes.hierarchies, records))

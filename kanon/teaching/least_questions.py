@@ -23,8 +23,6 @@ _HALF = 0.5  # the share of points for any k-anonymous table, however much it al
 
 
 class LeastQuestion(Question):
-    """Make the table k-anonymous with the least alteration."""
-
     k: K = Field(title="k")
     metric: str = Field(default="nllm", title="Metric", json_schema_extra={"choices": "metrics"})
 
@@ -84,8 +82,6 @@ class LeastQuestion(Question):
 
 
 class RecodeQuestion(LeastQuestion):
-    """Raise values by hand; the answer is what every record becomes."""
-
     kind: Literal["recode"] = Field(title="Recode the table by hand")
 
     @property
@@ -169,8 +165,6 @@ class RecodeQuestion(LeastQuestion):
 
 
 class LevelsQuestion(LeastQuestion):
-    """Choose one level per column; the answer is an object of levels by column."""
-
     kind: Literal["levels"] = Field(title="Choose a level for each column")
 
     @property

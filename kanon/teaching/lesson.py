@@ -41,9 +41,7 @@ class Rule:
 @dataclass(frozen=True)
 class Candidate:
     name: str
-    # a part per rule of the choice: of the candidates that are not refused, the one with the least
-    # key is chosen
-    key: tuple[Any, ...]
+    key: tuple[Any, ...]  # a part per rule; the least key that is not refused is chosen
     chosen: bool  # whether the algorithm chose it
     cost: float | None = None  # its cost or distance, in the metric's own unit
     terms: tuple[CostTerm, ...] = ()  # the arithmetic of the cost: the sum of their products
@@ -148,7 +146,6 @@ _NAMED = 36  # the most characters of names; candidates with longer names are co
 
 
 def _name_candidates(candidates: Sequence[Candidate]) -> str:
-    """Candidates by their names; empty where that is too long."""
     names = [f"“{candidate.name}”" for candidate in candidates]
     return enumerated(names) if sum(map(len, names)) <= _NAMED else ""
 
@@ -194,9 +191,7 @@ class Numbers:
 class Step:
     heading: str
     sentence: str  # what happens and why: the rule, and the tie-break where there was a tie
-    # the table after the step: ``assigned`` is the current class per original class, ``released``
-    # the current classes
-    recoding: Recoding
+    recoding: Recoding  # the table after the step
     numbers: Numbers
     choices: tuple[Choice, ...] = ()  # what was decided, in this order, with all candidates
     detail: Any = None  # the view of the algorithm's family, as its module defines it
@@ -214,7 +209,6 @@ class Lesson:
     complete: bool = True  # whether there is a step for everything that the algorithm decided
 
     def paid(self, attribute: int, low: int, high: int) -> float:
-        """What raising one record from a node to one above costs, in the metric's own unit."""
         depth = self.task.potentials[attribute]
         return float((int(depth[low]) - int(depth[high])) * self.unit)
 

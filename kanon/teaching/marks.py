@@ -43,9 +43,7 @@ class StudentMarks:
 
 @dataclass(frozen=True, eq=False)
 class ClassMarks:
-    # a row per file, in the order given: ``file``, ``student``, the points of each question under
-    # its id, ``points`` of all, ``of`` how many, ``percent``
-    files: pd.DataFrame
+    files: pd.DataFrame  # a row per file, in the order given
     questions: pd.DataFrame
 
     @property

@@ -22,7 +22,6 @@ Picking = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
 
 @dataclass(frozen=True)
 class Merge:
-    # the two classes
     picked: ClassState
     partner: ClassState
     third: ClassState | None  # the class that already had the joined values

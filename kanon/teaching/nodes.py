@@ -35,7 +35,6 @@ class NodeView:
     walk: tuple[Node, ...] = ()  # the nodes that the search moved through so far
     # where the search was looking: between a low and a high node (OLA), or on a path (Flash)
     between: tuple[Node, ...] = ()
-    # the lowest and the highest height where the search was looking
     heights: tuple[int, int] | None = None
     also: tuple[NodeView, ...] = ()  # the other nodes that were counted to choose this one
     released: bool = False  # whether this is the node that is released
@@ -48,7 +47,6 @@ class Nodes:
     # the nodes that are known so far to satisfy, or to fail
     satisfying: set[Node] = field(default_factory=set)
     failing: set[Node] = field(default_factory=set)
-    # the nodes counted so far, and those of them that satisfy
     counted: set[Node] = field(default_factory=set)
     good: list[Node] = field(default_factory=list)
 
@@ -64,7 +62,6 @@ class Nodes:
         return (whole.counts < task.k) | broken(task.others, whole.released)
 
     def release(self, node: Node) -> Recoding:
-        """The release at a node, without the classes that break k or a model."""
         whole = self.at(node)
         gone = self.bad(whole)[whole.assigned]
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)

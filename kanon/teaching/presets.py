@@ -23,12 +23,10 @@ _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.S
 
 @dataclass(frozen=True)
 class Preset:
-    # its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content
-    name: str
+    name: str  # of its file in sample_data/ and its folder in hierarchies/
     title: str  # what pages call it
     about: str  # one sentence
     roles: Mapping[str, Role]  # the role of each column
-    # the paper's, or what shows something on this table
     k: int
     metric: str
     levels: Mapping[str, int]  # levels of its quasi-identifiers at which that k is met

@@ -30,19 +30,14 @@ class Mark:
 
 
 class Question(Strict):
-    # its name in files of answers
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
-    # the table that it is about
     table: str = Field(title="About the table", json_schema_extra={"choices": "tables"})
-    # its name in lists
     title: Annotated[str, StringConstraints(max_length=60)] = Field(
         default="", title="Title, may be empty"
     )
-    # an introduction by the teacher
     text: Annotated[str, StringConstraints(max_length=1000)] = Field(
         default="", title="Introduction, may be empty"
     )
-    # what a full answer is worth
     points: Annotated[Number, Field(gt=0, le=1000)] = Field(
         default=1.0, title="Points", json_schema_extra={"step": 0.5}
     )

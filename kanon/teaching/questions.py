@@ -164,8 +164,6 @@ class NumberQuestion(Question):
 
 
 class ChoiceQuestion(Question):
-    """Choose the class that GAA merges next, or its partner; the answer is a class's labels."""
-
     CHOICES: ClassVar[dict[str, str]] = {
         "smallest": "The class that GAA takes",
         "partner": "The class with which it is merged",
@@ -186,7 +184,6 @@ class ChoiceQuestion(Question):
 
     @property
     def goes_by(self) -> str | None:
-        """The metric; the first smallest class does not depend on it."""
         return self.metric if self.merges or self.choose == "partner" else None
 
     def asked(self, table: SmallTable) -> str:
@@ -274,16 +271,13 @@ KINDS: Mapping[str, type[Question]] = {
 
 @dataclass(frozen=True)
 class MergeStep:
-    # the classes, as labels and as nodes, and how many records each has
     options: tuple[Labels, ...]
     nodes: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
     # per class the cost of merging it with the one that is taken, as a fraction
     costs: tuple[Fraction | None, ...]
-    # the one that is taken, and the one that it is merged with
     smallest: Labels
     partner: Labels
-    # those that are as good
     smallest_ones: tuple[Labels, ...]
     cheapest: tuple[Labels, ...]
 
@@ -307,7 +301,6 @@ def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     }
 
     def cost(other: tuple[int, ...]) -> Fraction:
-        """MC: the loss of all records of both classes."""
         loss = Fraction(0)
         for j, tree in enumerate(classes.hierarchies):
             root_cost = depths.exact(j, tree.lca(taken[j], other[j]))

@@ -14,7 +14,6 @@ from kanon.teaching.question import Labels, labels_of
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    # the lessons
     one: Lesson
     other: Lesson
 

@@ -59,7 +59,6 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
 
 
 def arithmetic(candidate: Candidate) -> tuple[str, ...]:
-    """The cost of a candidate: cost per record × records, product by product, and their sum."""
     paid = [term for term in candidate.terms if term.product]
     if candidate.cost is None or not candidate.terms:
         return ()
