@@ -73,13 +73,13 @@ class _RegionSpace:
             axes.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
         return tuple(axes)
 
-    def build_rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
+    def build_rectangle(self, members: Sequence[int], is_final: bool = False) -> Rectangle:
         return Rectangle(
             tuple(min(at[place] for place in members) for at in self.at),
             tuple(max(at[place] for place in members) for at in self.at),
             self.count_records(members),
             tuple(members),
-            done,
+            is_final,
         )
 
     def count_records(self, members: Sequence[int]) -> int:
@@ -128,7 +128,7 @@ class _RegionSpace:
 
 def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
     space = _RegionSpace(board)
-    regions = tuple(space.build_rectangle(members, done=True) for members in groups)
+    regions = tuple(space.build_rectangle(members, is_final=True) for members in groups)
     region = regions[looked_at]
     return Regions(space.axes, region, None, "", regions, (region,))
 
@@ -137,7 +137,7 @@ def cutting(board: Blackboard) -> Iterator[Step]:
     space = _RegionSpace(board)
     everything = space.reference.everything
     regions = [everything]
-    done: set[tuple[int, ...]] = set()
+    final_regions: set[tuple[int, ...]] = set()
     value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
     names = board.task.classes.attributes
 
@@ -145,7 +145,7 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         region: tuple[int, ...], cut: PlainCut | None, parts: Sequence[tuple[int, ...]]
     ) -> Regions:
         rectangles = {
-            members: space.build_rectangle(members, members in done) for members in regions
+            members: space.build_rectangle(members, members in final_regions) for members in regions
         }
         axis = None if cut is None else cut.attribute
         return Regions(
@@ -167,7 +167,7 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         region, cut = step.region, step.cut
         axes = _build_axis_choices(space, region, cut)
         if cut is None:
-            done.add(region)
+            final_regions.add(region)
             heading = counted(space.count_records(region), "record stays", "records stay")
             stays, now = _explain_why_it_stays(space, region), space.release_regions(regions)
             yield board.step(heading, stays, now, axes, build_view(region, None, [region]))

@@ -18,11 +18,11 @@ class SideBySide:
     other: Lesson
 
     def __post_init__(self) -> None:
-        one, other = self.one.task.classes, self.other.task.classes
+        first, second = self.one.task.classes, self.other.task.classes
         if not (
-            one.attributes == other.attributes
-            and np.array_equal(one.nodes, other.nodes)
-            and np.array_equal(one.counts, other.counts)
+            first.attributes == second.attributes
+            and np.array_equal(first.nodes, second.nodes)
+            and np.array_equal(first.counts, second.counts)
         ):
             raise ValueError("the two lessons are not on the same table")
 
@@ -38,11 +38,11 @@ class SideBySide:
         return max(self._ends)
 
     def positions(self, place: int) -> tuple[int, int]:
-        one, other = (
+        first, second = (
             place * end // self.last if self.rule == "share" else min(place, end)
             for end in self._ends
         )
-        return one, other
+        return first, second
 
     def first_at(self, side: int, position: int) -> int:
         """The first place at which a side (0 or 1) has reached a position of its lesson."""
@@ -61,8 +61,10 @@ class SideBySide:
         """How the releases differ: not at all, in the values of the same classes, or in classes."""
         if not self._has_same_classes(self.last):
             return "classes"
-        one, other = (_list_labels(lesson.steps[-1].recoding) for lesson in (self.one, self.other))
-        return "same" if one == other else "values"
+        first, second = (
+            _list_labels(lesson.steps[-1].recoding) for lesson in (self.one, self.other)
+        )
+        return "same" if first == second else "values"
 
     @property
     def _ends(self) -> tuple[int, int]:
