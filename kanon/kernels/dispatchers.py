@@ -2,7 +2,7 @@
 
 Numba's own cache looks only at the file of a function, not at what that file imports. So the key
 is the contents of all kernels: a change in a helper compiles its callers anew. The place is Numba's
-choice: beside the source if writable, else the user's cache, or ``NUMBA_CACHE_DIR``.
+choice: beside the source if writable, else the user's cache, or NUMBA_CACHE_DIR.
 """
 
 import contextlib

@@ -123,7 +123,7 @@ class Matrix:
 
 
 def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
-    """The columns of a representation: ``Q_val`` per quasi-identifier Q and node val of its tree.
+    """The columns of a representation: *Q_val* per quasi-identifier Q and node val of its tree.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def free_name(name: str, used: set[str]) -> str:
 def represent(name: str, recoding: Recoding) -> Matrix:
     """A release as a matrix.
 
-    Let v be the released value of a class in the attribute Q. Its entry in ``Q_val`` is
+    Let v be the released value of a class in the attribute Q. Its entry in *Q_val* is
 
     - *oneClass*: 1 if val = v, else 0;
     - *fillParent*: 1 if val = v or val lies above v, else 0;

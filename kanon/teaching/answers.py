@@ -1,4 +1,4 @@
-"""A student's answers as a file, described in docs/how-to/exercises.md: read and written."""
+"""A student's answers as a file; docs/how-to/exercises.md describes its format."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from kanon.base.checked_json import Strict
 from kanon.errors import ExerciseError
 from kanon.teaching.exercises import MOST_QUESTIONS, Name, validated
 
-MOST_CHANGES = 2_000  # the most changes of a log; what is changed after them is not logged
+MOST_CHANGES = 2_000  # the most changes in a log; later ones are not logged
 
 
 class AnswerChange(Strict):
-    # seconds since the exam was opened
     at: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-    question: Annotated[str, StringConstraints(max_length=40)]  # whose answer, by its id
+    question: Annotated[str, StringConstraints(max_length=40)]  # the id of its question
 
 
 class Answers(Strict):
@@ -30,11 +29,9 @@ class Answers(Strict):
     version: Literal[1, 2] = 1
     set: str  # the fingerprint of the exercise set
     student: Name  # a name or a pseudonym, as it was typed
-    # per question, by its id, the answer
     answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
-    # when which answer was changed, in an exam
+    # in an exam: when each answer was changed
     log: Annotated[list[AnswerChange], Field(max_length=MOST_CHANGES)] | None = None
-    # what :attr:`own_fingerprint` was when an exam's answers were handed in
     fingerprint: Annotated[str, StringConstraints(max_length=40)] | None = None
 
     @property
@@ -58,29 +55,27 @@ class Answers(Strict):
 
     def to_json(self) -> str:
         content = self.model_dump(mode="json")
-        left_out = [key for key in ("log", "fingerprint") if content[key] is None]
-        kept = {key: value for key, value in content.items() if key not in left_out}
-        return json.dumps(kept, ensure_ascii=False, indent=1) + "\n"
+        empty_keys = [key for key in ("log", "fingerprint") if content[key] is None]
+        fields = {key: value for key, value in content.items() if key not in empty_keys}
+        return json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_answers(source: Path | bytes) -> Answers:
-    what = "answer file"
+    kind = "answer file"
     try:
-        found = validated(Answers, source, what, "kanon-answers")
-        found.to_json()  # what was read can be written again
+        answers = validated(Answers, source, kind, "kanon-answers")
+        answers.to_json()  # what was read can be written again
     except (RecursionError, ValueError):
-        raise ExerciseError(
-            f"The {what} has lists within lists to a depth that is not allowed."
-        ) from None
-    return found
+        raise ExerciseError(f"The {kind} has lists nested too deeply.") from None
+    return answers
 
 
 def name_in_file(student: str) -> str:
-    """A name as it can stand in the name of a file, on any system.
+    """A student's name as part of a file name that every system accepts.
 
     >>> name_in_file(" Zoë O'Hara "), name_in_file("../../etc"), name_in_file("?!")
     ('Zoë-O-Hara', 'etc', 'student')
     """
-    whole = normalize("NFC", student)
-    kept = "".join(letter if category(letter)[0] in "LMN" else " " for letter in whole)
-    return "-".join(kept.split())[:40].strip("-") or "student"
+    text = normalize("NFC", student)
+    letters = "".join(letter if category(letter)[0] in "LMN" else " " for letter in text)
+    return "-".join(letters.split())[:40].strip("-") or "student"

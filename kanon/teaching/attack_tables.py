@@ -117,15 +117,15 @@ PRESETS: Mapping[str, str] = {
     "minimality": _MINIMALITY,
     "downcoding": _DOWNCODING,
 }
-"""Per attack a table that shows it, as CSV."""
+"""Per attack, a table that shows it, as CSV."""
 
 
 def preset(kind: str) -> Case:
-    """The table that comes with kanon for an attack, released so that it tells."""
-    frame = _read(PRESETS[kind])
+    """The table that comes with kanon for an attack, with a release where it succeeds."""
+    frame = _read_csv_text(PRESETS[kind])
     registers = {"linkage": _REGISTER, "downcoding": _CITIZENS}
-    register = _read(registers[kind]) if kind in registers else None
-    people = frame if register is None else register  # who is in the table is in the register
+    register = _read_csv_text(registers[kind]) if kind in registers else None
+    people = frame if register is None else register  # everyone in the table is in the register
     schema = Schema({name: role for name, role in _ROLES.items() if name in frame})
     if kind == "minimality":
         town = build.groups([{"North": ["Ahlen", "Beckum"]}, {"*": ["North", "Celle"]}])
@@ -139,5 +139,5 @@ def preset(kind: str) -> Case:
     return case_of(frame, schema, trees, recoding, register=register)
 
 
-def _read(text: str) -> pd.DataFrame:
+def _read_csv_text(text: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(text), sep=";", dtype="str")

@@ -1,4 +1,4 @@
-"""What all lessons are written on: labels, costs on the trees, and the table after a step."""
+"""What every lesson uses: labels, costs on the trees, and the table after a step."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,19 +25,18 @@ from kanon.reference.table import Group, PlainTable
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Numbers, Rule, Step
 
-FIRST = Rule("the first in tree order")  # what decides among ties, where no seed does
+FIRST = Rule("the first in tree order")  # decides ties where there is no seed
 
 MOST_NODES = 1000
-"""The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
+"""A search of a larger lattice gets no lesson: nobody goes through that many nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blackboard:
-    task: Task  # what the algorithm is handed
-    metric: Metric  # what counts costs and alteration
-    # what the costs of each quasi-identifier were multiplied by
+    task: Task  # the input of the algorithm
+    metric: Metric
     attribute_weights: tuple[float, ...] = ()
-    numbers_of: tuple[int, ...] = ()  # the numbers by which the original classes are called
+    numbers_of: tuple[int, ...] = ()  # the number of each original class
 
     @cached_property
     def unit(self) -> Fraction:
@@ -53,9 +52,9 @@ class Blackboard:
             due = depth[node] * weight * float(scale)
             if abs(int(whole[node]) - due) > 1 + 1e-6 * due:
                 raise PlanError(
-                    "A lesson has to know what costs are counted in: those of this task are not "
-                    f"those of the metric {quoted(self.metric.name)} with the attribute weights "
-                    "that were given."
+                    "A lesson must know the unit of the costs: those of this task are not "
+                    f"those of the metric {quoted(self.metric.name)} with these attribute "
+                    "weights."
                 )
         return 1 / scale
 
@@ -83,13 +82,12 @@ class Blackboard:
         return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
 
     def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
-        at = None if nodes is None else tuple(map(int, nodes))
-        return self.state(self.table.group(map(int, members), at))
+        targets = None if nodes is None else tuple(map(int, nodes))
+        return self.state(self.table.group(map(int, members), targets))
 
-    def called(self, one: ClassState) -> str:
-        """A class by its number, the least of the original classes in it, and its labels."""
+    def called(self, state: ClassState) -> str:
         numbers = self.numbers_of or range(1, self.task.classes.n_classes + 1)
-        return f"class {min(numbers[each] for each in one.classes)} ({one.label})"
+        return f"class {min(numbers[place] for place in state.classes)} ({state.label})"
 
     @cached_property
     def originals(self) -> tuple[ClassState, ...]:
@@ -97,15 +95,15 @@ class Blackboard:
 
     @cached_property
     def table(self) -> PlainTable:
-        """The table as the references take it, with exact costs."""
+        """The table as the reference algorithms take it, with exact costs."""
         task, classes = self.task, self.task.classes
         exact, counted = task.potentials.exact, task.potentials.slack and not task.potentials.digits
         nodes = [tuple(row) for row in classes.nodes.tolist()]
         histograms: list[dict[int, int]] = []
         if task.sensitive is not None:
-            seen = classes.sensitive_named(task.sensitive)
-            seen = seen.folded if LOOKS_AT[task.strategy] == "l" else seen
-            histograms = [dict(enumerate(row)) for row in seen.dense().tolist()]
+            sensitive = classes.sensitive_named(task.sensitive)
+            sensitive = sensitive.folded if LOOKS_AT[task.strategy] == "l" else sensitive
+            histograms = [dict(enumerate(row)) for row in sensitive.dense().tolist()]
         return PlainTable(
             hierarchies=classes.hierarchies,
             nodes=nodes,
@@ -135,27 +133,25 @@ class Blackboard:
         return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
 
     def rising(
-        self, one: ClassState, nodes: Sequence[int], records: int | None = None
+        self, state: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
         classes = self.task.classes
-        paying = (one.records if self.task.weighted else 1) if records is None else records
-        found = []
-        for j, (low, high) in enumerate(zip(one.nodes, nodes, strict=True)):
+        paying = (state.records if self.task.weighted else 1) if records is None else records
+        terms = []
+        for j, (low, high) in enumerate(zip(state.nodes, nodes, strict=True)):
             exact, labels = self.task.potentials.exact, classes.hierarchies[j].labels
-            each = exact(j, low) - exact(j, high)
+            cost = exact(j, low) - exact(j, high)
             where = classes.attributes[j], labels[low], labels[high]
-            found.append(CostTerm(one.label, *where, float(each), paying, each * paying))
-        return tuple(found)
+            terms.append(CostTerm(state.label, *where, float(cost), paying, cost * paying))
+        return tuple(terms)
 
     def merging(
-        self, one: ClassState, other: ClassState, records: int | None = None
+        self, state: ClassState, other: ClassState, records: int | None = None
     ) -> tuple[CostTerm, ...]:
-        """What raising two classes to where they meet costs: the terms of both."""
-        met = self.table.meet(one.nodes, other.nodes)
-        return self.rising(one, met, records) + self.rising(other, met, records)
+        met = self.table.meet(state.nodes, other.nodes)
+        return self.rising(state, met, records) + self.rising(other, met, records)
 
     def cost(self, whole: int) -> float:
-        """A whole number of the task in the metric's own unit."""
         return float(whole * self.unit)
 
     def order(self, nodes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
@@ -172,20 +168,21 @@ class Blackboard:
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
     def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
-        """Whether some classes, as one, break one of some models."""
-        chosen = np.array(sorted(members), dtype=np.int64)
-        return bool(broken(models, self.task.classes.pooled(chosen, np.zeros_like(chosen), 1))[0])
+        positions = np.array(sorted(members), dtype=np.int64)
+        return bool(
+            broken(models, self.task.classes.pooled(positions, np.zeros_like(positions), 1))[0]
+        )
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:
         diversity = closeness = None
         if self.sensitive is not None and recoding.n_classes:
-            seen = recoding.released.sensitive_named(self.sensitive)
-            diversity = float(entropy_l_diversity.each(seen).min())
-            closeness = float(t_closeness.each(seen, "variational").max())
-        altered = alteration.value(recoding, self.metric)
+            sensitive = recoding.released.sensitive_named(self.sensitive)
+            diversity = float(entropy_l_diversity.each(sensitive).min())
+            closeness = float(t_closeness.each(sensitive, "variational").max())
+        altered_percent = alteration.value(recoding, self.metric)
         sizes = recoding.min_k, recoding.n_classes, recoding.suppressed_records
-        return Numbers(*sizes, altered, diversity, closeness)
+        return Numbers(*sizes, altered_percent, diversity, closeness)
 
     def step(
         self,
@@ -197,11 +194,10 @@ class Blackboard:
     ) -> Step:
         return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
 
-    def recoded(self, held: Iterable[ClassState]) -> Recoding:
-        """The table in which some classes are raised, and all others as they were."""
+    def recoded(self, states: Iterable[ClassState]) -> Recoding:
         targets = self.task.classes.nodes.copy()
-        for each in held:
-            targets[list(each.classes)] = each.nodes
+        for state in states:
+            targets[list(state.classes)] = state.nodes
         return Recoding.from_targets(self.task.classes, targets)
 
     def recoded_by(self, merges: Sequence[PlainMerge]) -> Recoding:

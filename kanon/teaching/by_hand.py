@@ -1,4 +1,4 @@
-"""A small table that is recoded by hand: each step makes another answer, as files hold it."""
+"""A small table recoded by hand: each step makes a new answer, in the format of answer files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,34 +19,25 @@ Answer = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """Records that look alike in the table, and so stay together."""
-
     records: tuple[int, ...]  # their positions in the table
-    values: Mapping[str, str]  # per quasi-identifier what they are now
-    # per quasi-identifier what they may become: the value of the table and its ancestors
-    choices: Mapping[str, tuple[str, ...]]
-    # which class of the release they are in now, and how many records that has
-    letter: str
-    size: int
+    values: Mapping[str, str]  # per quasi-identifier its current value
+    choices: Mapping[str, tuple[str, ...]]  # per quasi-identifier the original value and above
+    letter: str  # of the class that they are in now
+    size: int  # records of that class
 
 
 @dataclass(frozen=True)
 class HandRecoding:
-    # its records, those that look alike in one row, in the order of the table
     rows: tuple[Row, ...]
-    # how many classes there are now, and how many records the smallest has
     classes: int
     k: int
     small: int  # how many classes have fewer records than the question asks for
-    # how much of all that could be lost is, in percent, as the metric of the question counts
     alteration: float
-    # the same as two costs: what is lost, and what could be
     lost: str
     most: str
 
 
 def unchanged(table: SmallTable) -> Answer:
-    """The answer that raises nothing."""
     return answer_of(table, raised(table.classes, {}))
 
 
@@ -59,19 +50,22 @@ def by_hand(
     except ExerciseError:
         release = raised(classes, {})
     metric = metric_named(question.metric)
-    of_rows = source.class_of_rows(release)
-    first = list(dict.fromkeys(of_rows.tolist()))  # letters in the order of the table
+    class_of_rows = source.class_of_rows(release)
+    letter_order = list(dict.fromkeys(class_of_rows.tolist()))  # letters in the order of the table
     values, rows = answer_of(table, release), []
     for place in dict.fromkeys(source.row_class.tolist()):
         records = np.flatnonzero(source.row_class == place).tolist()
-        inside = int(of_rows[records[0]])
+        class_now = int(class_of_rows[records[0]])
         own = zip(
             classes.attributes, classes.hierarchies, classes.nodes[place].tolist(), strict=True
         )
         choices = {
             name: tuple(tree.labels[above] for above in tree.path(node)) for name, tree, node in own
         }
-        letter, size = _letter(first.index(inside)), int(release.counts[inside])
+        letter, size = (
+            _get_class_letter(letter_order.index(class_now)),
+            int(release.counts[class_now]),
+        )
         rows.append(Row(tuple(records), values[records[0]], choices, letter, size))
     return HandRecoding(
         tuple(rows),
@@ -87,38 +81,38 @@ def by_hand(
 def value_set(
     table: SmallTable, answer: object, records: Sequence[int], column: str, value: str
 ) -> Answer:
-    """The answer with another value of one column for some records."""
     return [
-        {**each, column: value} if number in records else each
-        for number, each in enumerate(_begun(table, answer))
+        {**record, column: value} if number in records else record
+        for number, record in enumerate(_start_answer(table, answer))
     ]
 
 
 def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
-    """The answer with every value of a column one step up in its tree, or one step back down."""
     j = table.classes.attributes.index(column)
     tree = table.classes.hierarchies[j]
-    found = []
-    for each, place in zip(_begun(table, answer), table.source.row_class.tolist(), strict=True):
+    new_answer = []
+    for record, place in zip(
+        _start_answer(table, answer), table.source.row_class.tolist(), strict=True
+    ):
         path = [tree.labels[node] for node in tree.path(int(table.classes.nodes[place, j]))]
-        step = path.index(each[column]) + (1 if up else -1)
-        found.append({**each, column: path[min(max(step, 0), len(path) - 1)]})
-    return found
+        step = path.index(record[column]) + (1 if up else -1)
+        new_answer.append({**record, column: path[min(max(step, 0), len(path) - 1)]})
+    return new_answer
 
 
-def _begun(table: SmallTable, answer: Any) -> Answer:
-    """An answer to go on from: one that is none, or not allowed, begins anew."""
+def _start_answer(table: SmallTable, answer: Any) -> Answer:
+    """The answer to continue from: that of the table where this one is not allowed."""
     try:
         RecodeQuestion(id="any", table="any", kind="recode", k=2).read(table, answer)
     except ExerciseError:
         return unchanged(table)
-    return [dict(each) for each in answer]
+    return [dict(record) for record in answer]
 
 
-def _letter(number: int) -> str:
+def _get_class_letter(number: int) -> str:
     """The name of a class.
 
-    >>> _letter(0), _letter(26)
+    >>> _get_class_letter(0), _get_class_letter(26)
     ('A', 'AA')
     """
     return ascii_uppercase[number % 26] * (number // 26 + 1)

@@ -1,4 +1,4 @@
-"""A small table with its release and a public register: what an attack is played out on."""
+"""A small table with its release and a public register: what an attack works on."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,24 +25,22 @@ from kanon.sources.memory import MemorySource
 from kanon.teaching.optimum import best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS
 
-METRIC = metric_named("nllm")  # what counts the loss of releases that lessons make
+METRIC = metric_named("nllm")  # measures the releases that lessons make
 
 Shares = tuple[tuple[str, float], ...]
 """Sensitive values, and how often each occurs, as shares of 1."""
 
-_PERSON = "(person)"  # what names people where a table has no identifier
+_PERSON = "(person)"  # names people where a table has no identifier
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A small table, its release, and what is public beside it."""
-
     table: pd.DataFrame  # the records
     schema: Schema  # the role of each column
     source: MemorySource  # the table, counted
     recoding: Recoding  # its release
     sensitive: str  # the sensitive column
-    # who could be in the table: identifiers, and columns of the table that are public
+    # the people who could be in the table: identifiers and public columns
     register: pd.DataFrame
 
     @property
@@ -56,12 +54,10 @@ class Case:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns of the register that the release lacks: they say who it is."""
         return tuple(name for name in self.register.columns if name not in self.released.columns)
 
     @property
     def linkable(self) -> tuple[str, ...]:
-        """The columns that stand in the register and in the release."""
         return tuple(
             name
             for name in self.released.columns
@@ -70,23 +66,23 @@ class Case:
 
     @cached_property
     def knowable(self) -> Mapping[str, tuple[str, ...]]:
-        found = {}
+        values = {}
         for name in self.released.columns:
             if name != self.sensitive:
-                columns = [each[name] for each in (self.table, self.register) if name in each]
+                columns = [frame[name] for frame in (self.table, self.register) if name in frame]
                 texts = dict.fromkeys(text for column in columns for text in texts_of(column))
-                found[str(name)] = tuple(sorted(texts))
-        return found
+                values[str(name)] = tuple(sorted(texts))
+        return values
 
     @property
     def values(self) -> tuple[str, ...]:
         return self.recoding.classes.sensitive_named(self.sensitive).values
 
     def fits(self, known: Mapping[str, str]) -> tuple[int, ...]:
-        strange = [name for name in known if name not in self.knowable]
-        if strange:
+        unknown_columns = [name for name in known if name not in self.knowable]
+        if unknown_columns:
             raise PlanError(
-                f"{quoted(strange[0])} cannot be known; columns that can are "
+                f"An attacker cannot know {quoted(unknown_columns[0])}, only "
                 f"{listing(self.knowable, most=12)}."
             )
         attributes = self.recoding.classes.attributes
@@ -99,10 +95,12 @@ class Case:
         return tuple(np.flatnonzero(fitting).tolist())
 
     def shares(self, positions: Sequence[int] | None = None) -> Shares:
-        """How often each sensitive value occurs among some records of the release, or all."""
+        """The share of each sensitive value among these records of the release, or all."""
         column = texts_of(self.released[self.sensitive])
-        found = Counter(column if positions is None else [column[place] for place in positions])
-        return tuple((value, found[value] / found.total()) for value in self.values if found[value])
+        counts = Counter(column if positions is None else [column[place] for place in positions])
+        return tuple(
+            (value, counts[value] / counts.total()) for value in self.values if counts[value]
+        )
 
 
 def case_of(
@@ -117,28 +115,34 @@ def case_of(
 ) -> Case:
     if len(table) > MOST_RECORDS:
         raise TableError(
-            f"The table has {counted(len(table), 'record')}; an attack that is played out takes at "
+            f"The table has {counted(len(table), 'record')}; for an attack it may have at "
             f"most {MOST_RECORDS}."
         )
-    known = schema.columns(Role.SENSITIVE)
-    column = sensitive or (known[0] if known else None)
-    if column is None or column not in known:
+    sensitive_columns = schema.columns(Role.SENSITIVE)
+    column = sensitive or (sensitive_columns[0] if sensitive_columns else None)
+    if column is None or column not in sensitive_columns:
         raise PlanError(
-            "An attack is after a sensitive column; "
-            + (f"sensitive are {listing(known)}." if known else "the table has none.")
+            "An attack needs a sensitive column; "
+            + (
+                f"the table has {listing(sensitive_columns)}."
+                if sensitive_columns
+                else "the table has none."
+            )
         )
     source = MemorySource(table, schema, hierarchies)
     if register is not None:
         _check_register(register, table, schema, hierarchies)
     else:
-        register = table.drop(columns=list(known))
+        register = table.drop(columns=list(sensitive_columns))
         if not schema.columns(Role.IDENTIFIER):
             numbers = [f"person {number}" for number in range(1, len(table) + 1)]
             register = register.assign(**{_PERSON: numbers})
     if recoding is not None and not recoding.n_classes:
         raise TableError("No record was released, so there is nothing to attack.")
-    nothing = Recoding.from_targets(source.classes, source.classes.nodes)
-    case = Case(table, schema, source, recoding or nothing, column, register.reset_index(drop=True))
+    unchanged = Recoding.from_targets(source.classes, source.classes.nodes)
+    case = Case(
+        table, schema, source, recoding or unchanged, column, register.reset_index(drop=True)
+    )
     return with_release(case, k) if recoding is None else case
 
 
@@ -148,8 +152,11 @@ def _check_register(
     schema: Schema,
     hierarchies: Mapping[str, Hierarchy],
 ) -> None:
-    left = {*table.columns} - {*schema.columns(Role.IDENTIFIER), *schema.columns(Role.SENSITIVE)}
-    if not left & {*register.columns} or {*register.columns} <= left:
+    public_columns = {*table.columns} - {
+        *schema.columns(Role.IDENTIFIER),
+        *schema.columns(Role.SENSITIVE),
+    }
+    if not public_columns & {*register.columns} or {*register.columns} <= public_columns:
         raise TableError(
             "A register needs a column of the table that is neither an identifier nor sensitive, "
             "and one, such as a name, that the release lacks."
@@ -160,7 +167,7 @@ def _check_register(
 
 
 def with_release(case: Case, k: int, *models: Model) -> Case:
-    """The same table with a release for k, the best known one, or for models too, by GAA."""
+    """The same table with the best known release for k, or with one by GAA for other models too."""
     classes, metric = case.source.classes, METRIC
     if not models:
         return replace(case, recoding=best_recoding(classes, metric, k).recoding)
@@ -170,5 +177,5 @@ def with_release(case: Case, k: int, *models: Model) -> Case:
 
 def texts_of(column: pd.Series) -> list[str]:
     codes, texts = canonical_texts(column)
-    named = [*texts, MISSING_LABEL]  # the code of a missing cell is -1
-    return [named[code] for code in codes]
+    labels = [*texts, MISSING_LABEL]  # the code of a missing cell is -1
+    return [labels[code] for code in codes]

@@ -1,4 +1,4 @@
-"""Lessons of clustering: the cluster that grows, and every record that could have joined it."""
+"""Lessons of clustering: the cluster that grows, and every record that could join it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -17,20 +17,20 @@ _FURTHEST = Rule("furthest from the others of the cluster")
 
 
 # --- KACA -------------------------------------------------------------------------------------
-def _kaca(board: Blackboard) -> Iterator[Step]:
+def _explain_kaca(board: Blackboard) -> Iterator[Step]:
     task = board.task
 
-    def drawn(made: PlainMerge) -> tuple[str, tuple[Choice, ...]]:
+    def describe_draw(merge: PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         return (
-            f"Of the {counted(len(made.wrong), 'class', 'classes')} below k = {task.k}, "
-            f"“{board.label(made.picked.nodes)}” ({counted(made.picked.records, 'record')}) is "
-            f"drawn; the seed {task.seed} repeats the draw.",
+            f"“{board.label(merge.picked.nodes)}” ({counted(merge.picked.records, 'record')}) is "
+            f"drawn from the {counted(len(merge.wrong), 'class', 'classes')} below k = {task.k}; "
+            f"the seed {task.seed} repeats the draw.",
             (),
         )
 
     nearest = replace(board, task=replace(task, strategy="s1"))
     merges = list(kaca(nearest.table))
-    yield from write_merges(nearest, merges, drawn)
+    yield from write_merges(nearest, merges, describe_draw)
     yield from merges_for_models(board, board.recoded_by(merges))
 
 
@@ -39,120 +39,120 @@ def _write_clusters(
     board: Blackboard, algorithm: Callable[[PlainTable], Iterator[ClusterStep]]
 ) -> Iterator[Step]:
     before: tuple[tuple[int, ...], ...] = ()
-    for made in algorithm(board.table):
-        held = [
+    for step in algorithm(board.table):
+        states = [
             board.held(members) if members else ClassState((), "", 0, ())
-            for members in made.clusters
+            for members in step.clusters
         ]
-        recoding = board.recoded(each for each in held if each.records)
-        taken = {each for members in made.clusters for each in members}
-        left = tuple(each for each in range(board.task.classes.n_classes) if each not in taken)
-        heading, sentence = _say(board, made, before)
+        recoding = board.recoded(state for state in states if state.records)
+        clustered = {place for members in step.clusters for place in members}
+        left = tuple(c for c in range(board.task.classes.n_classes) if c not in clustered)
+        heading, sentence = _describe_cluster_step(board, step, before)
         choices, met = list[Choice](), None
-        if made.kind != "seeds":
-            choices = [_choose(board, made)]
+        if step.kind != "seeds":
+            choices = [_build_cluster_choice(board, step)]
             sentence += f": {choices[0].reason}."
-            pair = next(each.pair for each in made.options if each.number == _chosen(made))
+            pair = next(o.pair for o in step.options if o.number == _get_chosen_number(step))
             met = board.state(pair[0]), board.state(pair[1])
-        view = ClusterView(made.cluster + 1, made.members, tuple(held), left, met)
+        view = ClusterView(step.cluster + 1, step.members, tuple(states), left, met)
         yield board.step(heading, sentence, recoding, choices, view)
-        before = made.clusters
+        before = step.clusters
     yield from merges_for_models(board, recoding)
 
 
-def _chosen(made: ClusterStep) -> int:
-    return made.members[0] if made.kind in ("begin", "grow", "leave") else made.cluster
+def _get_chosen_number(step: ClusterStep) -> int:
+    return step.members[0] if step.kind in ("begin", "grow", "leave") else step.cluster
 
 
-def _choose(board: Blackboard, made: ClusterStep) -> Choice:
-    number = made.cluster + 1
-    furthest = f"furthest from {'the last beginning' if made.cluster else 'the drawn record'}"
-    label = board.held(made.members).label
+def _build_cluster_choice(board: Blackboard, step: ClusterStep) -> Choice:
+    number = step.cluster + 1
+    furthest = f"furthest from {'the last beginning' if step.cluster else 'the drawn record'}"
+    label = board.held(step.members).label
     question, rules = {
         "begin": (f"With which record does cluster {number} begin?", (Rule(furthest), FIRST)),
         "grow": (f"Which record joins cluster {number}?", (_GROWTH, FIRST)),
-        "leave": (f"Who leaves cluster {number}?", (_FURTHEST, FIRST)),
-        "merge": (f"With which cluster is cluster {made.other + 1} merged?", (_LEAST, MADE)),
-    }.get(made.kind, (f"Which cluster does “{label}” join?", (_GROWTH, MADE)))
+        "leave": (f"Which record leaves cluster {number}?", (_FURTHEST, FIRST)),
+        "merge": (f"With which cluster is cluster {step.other + 1} merged?", (_LEAST, MADE)),
+    }.get(step.kind, (f"Which cluster does “{label}” join?", (_GROWTH, MADE)))
     candidates = []
-    for option in made.options:
-        one, other = option.pair
-        by_class = made.kind in ("begin", "grow", "leave")
+    for option in step.options:
+        first, second = option.pair
+        by_class = step.kind in ("begin", "grow", "leave")
         cost = float(option.cost)
-        candidate = board.candidate(other if by_class else one, option.key, None, cost)
+        candidate = board.candidate(second if by_class else first, option.key, None, cost)
         name = candidate.name if by_class else f"cluster {option.number + 1}: {candidate.name}"
-        records = 1 if made.kind == "begin" else None
-        terms = board.merging(board.state(one), board.state(other), records)
+        records = 1 if step.kind == "begin" else None
+        terms = board.merging(board.state(first), board.state(second), records)
         refused = "" if option.allowed else f"fewer than k = {board.task.k} records would stay"
-        chosen = option.number == _chosen(made)
+        chosen = option.number == _get_chosen_number(step)
         candidates.append(
             replace(candidate, name=name, chosen=chosen, cost=cost, terms=terms, refused=refused)
         )
     return Choice(question, rules, tuple(candidates))
 
 
-def _say(
-    board: Blackboard, made: ClusterStep, before: tuple[tuple[int, ...], ...]
+def _describe_cluster_step(
+    board: Blackboard, step: ClusterStep, before: tuple[tuple[int, ...], ...]
 ) -> tuple[str, str]:
-    k, seed, number, table = board.task.k, board.task.seed, made.cluster + 1, board.table
-    held = board.held(made.members)
-    label, records = held.label, counted(held.records, "record")
-    if made.kind == "seeds":
-        begun = ", ".join(f"“{board.originals[each].label}”" for each in made.members)
+    k, seed, number, table = board.task.k, board.task.seed, step.cluster + 1, board.table
+    state = board.held(step.members)
+    label, records = state.label, counted(state.records, "record")
+    if step.kind == "seeds":
+        firsts = ", ".join(f"“{board.originals[place].label}”" for place in step.members)
         return (
-            counted(len(made.members), "cluster begins", "clusters begin"),
-            f"{sum(table.records)} records allow "
-            f"{counted(sum(table.records) // k, 'cluster')} of k = {k}: records are "
-            f"drawn until so many tuples came up (the seed {seed} repeats the draws), and "
-            f"each begins a cluster: {begun}.",
+            counted(len(step.members), "cluster begins", "clusters begin"),
+            f"{sum(table.records)} records are enough for "
+            f"{counted(sum(table.records) // k, 'cluster')} of k = {k}. Records are "
+            f"drawn until that many different ones came up (the seed {seed} repeats the draws); "
+            f"each begins a cluster: {firsts}.",
         )
-    if made.kind == "begin":
-        last = board.originals[made.other].label
+    if step.kind == "begin":
+        last = board.originals[step.other].label
         how = f"which was drawn (the seed {seed} repeats the draw)"
-        from_ = f"“{last}”, {'with which the last cluster began' if made.cluster else how}"
+        from_ = f"“{last}”, {'with which the last cluster began' if step.cluster else how}"
         return (
             f"Cluster {number} begins: {label}",
-            f"What is compared is the cost of putting one record together with one of {from_}. "
+            f"Records are compared by the cost of merging one of them with one of {from_}. "
             f"“{label}” begins the cluster",
         )
-    size = counted(table.size(before[made.cluster]), "record")
-    if made.kind == "grow":
+    size_before = counted(table.size(before[step.cluster]), "record")
+    if step.kind == "grow":
         return (
             f"Cluster {number}: {label} joins",
-            f"The cluster holds {size}, fewer than k = {k}. “{label}” ({records}) joins",
+            f"The cluster holds {size_before}, fewer than k = {k}. “{label}” ({records}) joins",
         )
-    if made.kind == "leftover":
+    if step.kind == "leftover":
         rest = sum(table.records) - sum(map(table.size, before))
         return (
             f"{label} is left over",
             f"{counted(rest, 'record is', 'records are')} left, fewer than k = {k}: they "
             f"join in random order. “{label}” joins cluster {number}",
         )
-    if made.kind == "leave":
+    if step.kind == "leave":
         return (
             f"{label} leaves cluster {number}",
-            f"Cluster {number} holds {size}, more than k = {k}. “{label}” leaves, and at least k "
-            "stay",
+            f"Cluster {number} holds {size_before}, more than k = {k}. “{label}” leaves, and at "
+            "least k records stay",
         )
-    if made.kind == "merge":
+    if step.kind == "merge":
         return (
-            f"Cluster {made.other + 1} is merged with cluster {number}",
+            f"Cluster {step.other + 1} is merged with cluster {number}",
             f"It holds {records}, fewer than k = {k}, as records with the same values stay "
-            f"together. It goes to cluster {number}",
+            f"together. It joins cluster {number}",
         )
     why = "Every other record, in tree order, joins the cluster that it costs least to widen"
-    if made.kind == "refill" and any(table.size(members) < k for members in before):
+    if step.kind == "refill" and any(table.size(members) < k for members in before):
         why = (
-            "Records that were given away join, in random order, the nearest cluster with fewer "
+            "Records that left a cluster join, in random order, the nearest cluster with fewer "
             f"than k = {k}"
         )
-    elif made.kind == "refill":
+    elif step.kind == "refill":
         why = "No cluster is below k any more, so it joins the nearest of all"
-    return f"{label} joins cluster {number}", f"{why}. It is cluster {number}"
+    return f"{label} joins cluster {number}", f"{why}. That is cluster {number}"
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
-    "kaca": _kaca,
+    "kaca": _explain_kaca,
     "k-member": lambda board: _write_clusters(board, k_member),
     "oka": lambda board: _write_clusters(board, oka),
     "mdav": grouping,

@@ -1,4 +1,4 @@
-"""Mondrian told: every cut of a region, as rectangles in a space with an axis per column."""
+"""Lesson of Mondrian: every cut of a region, as rectangles in a space with an axis per column."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,25 +18,19 @@ from kanon.teaching.lesson import Candidate, Choice, Rule, Step
 
 @dataclass(frozen=True)
 class Axis:
-    """A quasi-identifier as an axis."""
-
-    attribute: str  # its name
-    numeric: bool  # whether values stand by their size
-    at: tuple[float, ...]  # where each original class stands
-    # the values of the table as labels, by where they stand, rising
-    marks: tuple[tuple[float, str], ...]
+    attribute: str
+    numeric: bool  # whether values are placed by their size
+    at: tuple[float, ...]  # the place of each original class
+    marks: tuple[tuple[float, str], ...]  # places of the table's values, with labels, rising
 
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A region: from where to where it goes on each axis."""
-
-    # its ends on each axis: of the values that it holds
     low: tuple[float, ...]
     high: tuple[float, ...]
-    records: int  # how many it holds
+    records: int
     classes: tuple[int, ...]  # the original classes in it
-    done: bool = False  # whether it stays as it is
+    done: bool = False  # whether it is cut no further
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class Regions:
 
 
 @dataclass(frozen=True, eq=False)
-class _Space:
+class _RegionSpace:
     board: Blackboard
 
     @cached_property
@@ -60,48 +54,46 @@ class _Space:
     @cached_property
     def reference(self) -> Mondrian:
         task, table = self.board.task, self.board.table
-        how = task.k, task.option(VARIANT), lambda region: not table.breaks(region)
+        rules = task.k, task.option(VARIANT), lambda region: not table.breaks(region)
         trees = table.hierarchies
-        return Mondrian(table.nodes, table.records, trees, *how, task.option(DIMENSION))
+        return Mondrian(table.nodes, table.records, trees, *rules, task.option(DIMENSION))
 
     @cached_property
     def at(self) -> list[list[float]]:
-        """Per quasi-identifier where each class stands."""
-        every = self.reference.everything
-        return [[self.reference.place(c, j) for c in every] for j in range(len(self.lines))]
+        all_classes = self.reference.everything
+        return [[self.reference.place(c, j) for c in all_classes] for j in range(len(self.lines))]
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         classes = self.board.task.classes
-        found = []
+        axes = []
         for j, (name, line) in enumerate(zip(classes.attributes, self.lines, strict=True)):
             labels = line.tree.labels
             marks = {at: labels[v] for at, v in zip(self.at[j], classes.nodes[:, j], strict=True)}
-            found.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
-        return tuple(found)
+            axes.append(Axis(name, line.numeric, tuple(self.at[j]), tuple(sorted(marks.items()))))
+        return tuple(axes)
 
-    def rectangle(self, members: Sequence[int], done: bool = False) -> Rectangle:
+    def build_rectangle(self, members: Sequence[int], is_final: bool = False) -> Rectangle:
         return Rectangle(
-            tuple(min(at[each] for each in members) for at in self.at),
-            tuple(max(at[each] for each in members) for at in self.at),
-            self.records(members),
+            tuple(min(at[place] for place in members) for at in self.at),
+            tuple(max(at[place] for place in members) for at in self.at),
+            self.count_records(members),
             tuple(members),
-            done,
+            is_final,
         )
 
-    def records(self, members: Sequence[int]) -> int:
+    def count_records(self, members: Sequence[int]) -> int:
         return self.reference.size(members)
 
-    def measured(self, members: Sequence[int], j: int) -> float:
-        """What the worth of an axis says: its width in percent, its values, or the larger part."""
+    def measure_axis(self, members: Sequence[int], j: int) -> float:
+        """What axes are compared by: width in percent, distinct values, or the larger part."""
         region, dimension = tuple(members), self.board.task.option(DIMENSION)
         if dimension == "best-balance":
             return self.reference.largest_part(region, j)
         worth = self.reference.worth(region, j)
         return 100 * worth if dimension == "widest" else worth or 1
 
-    def halved(self, members: Sequence[int], j: int) -> str:
-        """The median as a label; nothing on an axis that is cut by groups."""
+    def get_median_label(self, members: Sequence[int], j: int) -> str:
         if self.reference.is_by_groups(j):
             return ""
         middle = self.reference.median(tuple(members), j)
@@ -110,125 +102,131 @@ class _Space:
     def name(self, members: Sequence[int], cut: PlainCut) -> str:
         if cut.place == "groups":
             return "by the groups of the hierarchy"
-        label = self.halved(members, cut.attribute)
+        label = self.get_median_label(members, cut.attribute)
         if cut.place != "between":
             return f"{cut.place} {label}"
         middle = self.reference.median(tuple(members), cut.attribute)
-        tied = sum(self.at[cut.attribute][each] == middle for each in cut.parts[0])
+        tied = sum(self.at[cut.attribute][place] == middle for place in cut.parts[0])
         return f"below {label} and {counted(tied, 'class', 'classes')} at it"
 
-    def refused(self, parts: Sequence[Sequence[int]]) -> str:
-        """Why a cut is not allowed; nothing if it is."""
+    def explain_refusal(self, parts: Sequence[Sequence[int]]) -> str:
         task = self.board.task
         if len(parts) < 2:
-            return "there would be one part alone"
-        sizes = [self.records(part) for part in parts]
+            return "there would be only one part"
+        sizes = [self.count_records(part) for part in parts]
         if min(sizes) < task.k:
             return f"a part would hold {counted(min(sizes), 'record')}"
         if any(map(self.board.table.breaks, parts)):
             return "a part would break another model"
         return ""
 
-    def released(self, regions: Sequence[Sequence[int]]) -> Recoding:
-        order = np.array([each for region in regions for each in region], dtype=np.int64)
+    def release_regions(self, regions: Sequence[Sequence[int]]) -> Recoding:
+        order = np.array([place for region in regions for place in region], dtype=np.int64)
         starts = np.cumsum([0, *(len(region) for region in regions[:-1])])
         return mondrian.released(self.board.task, self.lines, order, starts, Trace())
 
 
 def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
-    space = _Space(board)
-    regions = tuple(space.rectangle(members, done=True) for members in groups)
-    one = regions[looked_at]
-    return Regions(space.axes, one, None, "", regions, (one,))
+    space = _RegionSpace(board)
+    regions = tuple(space.build_rectangle(members, is_final=True) for members in groups)
+    region = regions[looked_at]
+    return Regions(space.axes, region, None, "", regions, (region,))
 
 
 def cutting(board: Blackboard) -> Iterator[Step]:
-    space = _Space(board)
+    space = _RegionSpace(board)
     everything = space.reference.everything
     regions = [everything]
-    done: set[tuple[int, ...]] = set()
+    final_regions: set[tuple[int, ...]] = set()
     value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
     names = board.task.classes.attributes
 
-    def shown(
+    def build_view(
         region: tuple[int, ...], cut: PlainCut | None, parts: Sequence[tuple[int, ...]]
     ) -> Regions:
-        every = {each: space.rectangle(each, each in done) for each in regions}
+        rectangles = {
+            members: space.build_rectangle(members, members in final_regions) for members in regions
+        }
         axis = None if cut is None else cut.attribute
         return Regions(
             space.axes,
-            space.rectangle(region),
+            space.build_rectangle(region),
             axis,
-            "" if axis is None else space.halved(region, axis),
-            tuple(every.values()),
-            tuple(every[part] for part in parts),
+            "" if axis is None else space.get_median_label(region, axis),
+            tuple(rectangles.values()),
+            tuple(rectangles[part] for part in parts),
         )
 
     yield board.step(
         "One region",
-        f"All {board.task.classes.n_records} records are one region: each gets, in every column, "
-        f"{value} that holds all values. Cutting it up wins detail back.",
-        space.released(regions), (), shown(everything, None, [everything]),
+        f"All {board.task.classes.n_records} records are one region: in every column, each gets "
+        f"{value} that holds all values. Every cut brings detail back.",
+        space.release_regions(regions), (), build_view(everything, None, [everything]),
     )  # fmt: skip
-    for made in space.reference.steps():
-        region, cut = made.region, made.cut
-        axes = _which_axis(space, region, cut)
+    for step in space.reference.steps():
+        region, cut = step.region, step.cut
+        axes = _build_axis_choices(space, region, cut)
         if cut is None:
-            done.add(region)
-            heading = counted(space.records(region), "record stays", "records stay")
-            stays, now = _why_it_stays(space, region), space.released(regions)
-            yield board.step(heading, stays, now, axes, shown(region, None, [region]))
+            final_regions.add(region)
+            heading = counted(space.count_records(region), "record stays", "records stay")
+            stays, now = _explain_why_it_stays(space, region), space.release_regions(regions)
+            yield board.step(heading, stays, now, axes, build_view(region, None, [region]))
             continue
         place = regions.index(region)
         regions[place : place + 1] = cut.parts
-        how, halved = axes[-1], space.halved(region, cut.attribute)
-        median = f" Its median is {halved}: half of the records do not exceed it." if halved else ""
-        sizes = " and ".join(str(space.records(part)) for part in cut.parts)
+        how, halved = axes[-1], space.get_median_label(region, cut.attribute)
+        median = (
+            f" Its median is {halved}: at least half of the records do not exceed it."
+            if halved
+            else ""
+        )
+        sizes = " and ".join(str(space.count_records(part)) for part in cut.parts)
         yield board.step(
-            f"Cut {_records(space, region)} on {names[cut.attribute]}",
+            f"Cut {_count_records(space, region)} on {names[cut.attribute]}",
             f"It is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut is "
             f"{how.chosen.name}, {sizes} records: {how.reason}.",
-            space.released(regions),
+            space.release_regions(regions),
             axes,
-            shown(region, cut, cut.parts),
+            build_view(region, cut, cut.parts),
         )
 
 
-_FIRST = {
+_AXIS_RULES = {
     "widest": Rule("widest, as a share of the whole table", "Width, % of the table’s ↑", " %"),
     "most-distinct": Rule("most distinct values in the region", "Distinct values ↑"),
     "best-balance": Rule("fewest records in the larger part", "Records of the larger part ↓"),
 }
-"""Which axis is tried first."""
+"""By what axes are ranked."""
 
 
-def _records(space: _Space, region: Sequence[int]) -> str:
-    return counted(space.records(region), "record")
+def _count_records(space: _RegionSpace, region: Sequence[int]) -> str:
+    return counted(space.count_records(region), "record")
 
 
-def _which_axis(space: _Space, region: tuple[int, ...], cut: PlainCut | None) -> tuple[Choice, ...]:
-    """The choice of an axis, and of a cut on it; nothing where the region stays."""
+def _build_axis_choices(
+    space: _RegionSpace, region: tuple[int, ...], cut: PlainCut | None
+) -> tuple[Choice, ...]:
     if cut is None:
         return ()
     plain = space.reference
     candidates = []
     for j, name in enumerate(space.board.task.classes.attributes):
         tried = list(plain.cuts_on(region, j)) if plain.width(region, j) else []
-        refused = space.refused(tried[0].parts) if tried else "it has one value alone"
+        refused = space.explain_refusal(tried[0].parts) if tried else "it has only one value"
         candidates.append(
             Candidate(
                 name, (-plain.worth(region, j), j), j == cut.attribute,
-                figures=(space.measured(region, j),),
+                figures=(space.measure_axis(region, j),),
                 refused="" if any(map(plain.is_allowed, tried)) else refused,
             )
         )  # fmt: skip
     tried = list(plain.cuts_on(region, cut.attribute))
     # Two candidates may be the same cut: the first of them counts.
-    first = next(place for place, each in enumerate(tried) if {*each.parts} == {*cut.parts})
+    first = next(i for i, option in enumerate(tried) if {*option.parts} == {*cut.parts})
     return (
         Choice(
             "On which axis is the region cut?",
-            (_FIRST[space.board.task.option(DIMENSION)], Rule("the first column")),
+            (_AXIS_RULES[space.board.task.option(DIMENSION)], Rule("the first column")),
             tuple(candidates),
         ),
         Choice(
@@ -236,26 +234,26 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: PlainCut | None) ->
             (Rule("the first of the cuts tried"),),
             tuple(
                 Candidate(
-                    space.name(region, each), (place,), place == first,
-                    classes=each.parts[0], refused=space.refused(each.parts),
+                    space.name(region, option), (place,), place == first,
+                    classes=option.parts[0], refused=space.explain_refusal(option.parts),
                 )
-                for place, each in enumerate(tried)
+                for place, option in enumerate(tried)
             ),
         ),
     )  # fmt: skip
 
 
-def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:
+def _explain_why_it_stays(space: _RegionSpace, region: tuple[int, ...]) -> str:
     task = space.board.task
     if len(region) == 1:
-        return "They share all quasi-identifiers, and such records stay together."
-    if space.records(region) < 2 * task.k:
+        return "They have the same quasi-identifiers, and such records stay together."
+    if space.count_records(region) < 2 * task.k:
         return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
     names = task.classes.attributes
     reasons = [
-        f"{names[j]} {space.name(region, each)}, as {space.refused(each.parts)}"
+        f"{names[j]} {space.name(region, option)}, as {space.explain_refusal(option.parts)}"
         for j in range(len(names))
         if space.reference.width(region, j)
-        for each in space.reference.cuts_on(region, j)
+        for option in space.reference.cuts_on(region, j)
     ]
     return f"No cut is allowed: not {'; nor '.join(reasons)}."

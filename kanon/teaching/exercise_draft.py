@@ -1,4 +1,4 @@
-"""An exercise set while it is made: nothing in it has to be right until it is taken as a set."""
+"""An exercise set while it is edited: it is checked only when it is used."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -36,18 +36,22 @@ def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
     ``empty``, with which values of other fields ``only`` it counts.
     """
     schema = model.model_json_schema()
-    found = {}
+    fields = {}
     for name, field in model.model_fields.items():
         if field.title:
-            given = schema["properties"][name]
-            kinds = [each for each in given.get("anyOf", []) if each["type"] != "null"]
-            named = schema.get("$defs", {}).get(given.get("$ref", "").rpartition("/")[2], {})
-            found[name] = {**named, **(kinds[0] if kinds else {}), **given, "optional": bool(kinds)}
-    return found
+            prop = schema["properties"][name]
+            kinds = [kind for kind in prop.get("anyOf", []) if kind["type"] != "null"]
+            definition = schema.get("$defs", {}).get(prop.get("$ref", "").rpartition("/")[2], {})
+            fields[name] = {
+                **definition,
+                **(kinds[0] if kinds else {}),
+                **prop,
+                "optional": bool(kinds),
+            }
+    return fields
 
 
 def first_value(field: FormField) -> Any:
-    """What stands in a field at first: its default, or the first value that is allowed."""
     if field["type"] == "object":
         return {}
     allowed = field.get("enum", [field.get("const", field.get("minimum"))])
@@ -59,7 +63,7 @@ def counts_with(field: FormField, values: Mapping[str, Any]) -> bool:
 
 
 Draft = Mapping[str, Any]
-"""A set, a table, a column or a question as it was typed.
+"""A set, a table, a column or a question, as typed.
 
 A set and a question have the keys of a file; ``tables`` are a list. A table has a ``name``,
 ``columns``, and whether its records are of a table of one's ``own``; a column a ``name``, a
@@ -89,16 +93,15 @@ class ColumnFields(Strict):
     tree: str = Field(
         default="",
         title="Tree",
-        description="A node a line: the root first, what is below a node farther in. After = "
-        "stands the weight of a step, for the metric Custom: Felid = 3. Empty for all values "
+        description="One node per line: the root first, lower nodes indented. After = "
+        "comes the weight of a step, for the metric Custom: Felid = 3. Empty: all values are "
         "directly below *.",
         json_schema_extra={"lines": 9, "only": {"role": ["quasi-identifier"]}},
     )
 
 
-# --- from what there is ---------------------------------------------------------------------
+# --- from sets and tables -------------------------------------------------------------------
 def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
-    """A set to go on with."""
     content = exercises.model_dump(mode="json", exclude_none=True, include={*EMPTY})
     tables = [table_draft(name, table, own) for name, table in exercises.tables.items()]
     return {**content, "tables": tables}
@@ -123,8 +126,8 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
     classes = table.classes
     trees = {}
     for j, (column, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        there = {tree.labels[node] for node in classes.nodes[:, j].tolist()}
-        spare = [leaf for leaf in tree.labels[: tree.n_leaves] if leaf not in there]
+        occurring = {tree.labels[node] for node in classes.nodes[:, j].tolist()}
+        spare = [leaf for leaf in tree.labels[: tree.n_leaves] if leaf not in occurring]
         few = tree.n_leaves <= MOST_LEAVES or not spare
         trees[column] = tree if few else remove_leaves(tree, spare)
     return table_draft(name, ExerciseTable.of(table.frame, table.schema, trees), own)
@@ -132,16 +135,14 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
 
 # --- changes --------------------------------------------------------------------------------
 def put_in(draft: Any, value: object, *path: str | int) -> Any:
-    """The same with something else at a path of keys and places."""
     if not path:
         return value
-    inside: Any = dict(draft) if isinstance(draft, Mapping) else list(draft)
-    inside[path[0]] = put_in(inside[path[0]], value, *path[1:]) if path[1:] else value
-    return inside
+    copy: Any = dict(draft) if isinstance(draft, Mapping) else list(draft)
+    copy[path[0]] = put_in(copy[path[0]], value, *path[1:]) if path[1:] else value
+    return copy
 
 
 def free_name(start: str, taken: Iterable[object]) -> str:
-    """A name that is not taken: the wished one, or that with a number."""
     used, stem = {*taken}, start.rstrip("0123456789")
     name, number = start, 1
     while name in used:
@@ -151,7 +152,6 @@ def free_name(start: str, taken: Iterable[object]) -> str:
 
 
 def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
-    """The table with other cells; a row of blanks is no record."""
     rows = [
         ["" if pd.isna(cell) else str(cell).strip() for cell in row]
         for row in cells.to_numpy(dtype=object).tolist()
@@ -164,7 +164,6 @@ def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
 
 
 def new_question(draft: Draft) -> Draft:
-    """One more question: the kind and the table of the one before."""
     taken = [question["id"] for question in draft["questions"]]
     first = {"table": draft["tables"][0]["name"], "kind": next(iter(KINDS))}
     before = draft["questions"][-1] if taken else first
@@ -173,7 +172,6 @@ def new_question(draft: Draft) -> Draft:
 
 
 def rename_table(draft: Draft, place: int, name: str) -> Draft:
-    """The set with another name for a table, which no other has; its questions follow it."""
     names = [table["name"] for table in draft["tables"]]
     old = names.pop(place)
     new = free_name(name, names)
@@ -184,7 +182,7 @@ def rename_table(draft: Draft, place: int, name: str) -> Draft:
     return {**put_in(draft, new, "tables", place, "name"), "questions": questions}
 
 
-# --- what it means --------------------------------------------------------------------------
+# --- to a set -------------------------------------------------------------------------------
 def records_of(table: Draft) -> list[tuple[str, ...]]:
     return list(zip(*(column["cells"] for column in table["columns"]), strict=True))
 
@@ -196,26 +194,26 @@ def tree_of(column: Draft) -> Hierarchy:
 
 
 def called(number: int, question: Draft) -> str:
-    """What a question of a draft is called.
+    """The heading of a question of a draft.
 
     >>> called(1, {"id": "q", "table": "", "kind": "recode", "k": 2})
     '1 Recode the table'
     """
     try:
-        return heading(number, _question(number, question))
+        return heading(number, _build_question(number, question))
     except ExerciseError:  # it is not one yet
         return f"{number} {question.get('title') or question['kind']}"
 
 
 def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
-    """The set that a draft means; :func:`checked_set` tells whether it can be answered too."""
+    """The set that a draft describes; :func:`checked_set` also checks that it can be answered."""
     title = draft["title"].strip()
     if not title and only is None:
         raise ExerciseError("The set has no title; type one.")
     for key in ("tables", "questions"):
         if not draft[key]:
             raise ExerciseError(f"The set has no {key[:-1]}; add one.")
-    tables = dict(zip(_names(draft, "tables"), draft["tables"], strict=True))
+    tables = dict(zip(_check_names(draft, "tables"), draft["tables"], strict=True))
     questions = []
     for number, question in enumerate(draft["questions"], start=1):
         if only in (None, number - 1):
@@ -225,44 +223,44 @@ def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
                     f"Question {number}: there is no table {quoted(question['table'])}; known are "
                     f"{listing(tables, most=len(tables))}."
                 )
-            questions.append(_question(number, {**question, "table": name}, tables[name]))
+            questions.append(_build_question(number, {**question, "table": name}, tables[name]))
     if only is not None:
         tables = {question.table: tables[question.table] for question in questions}
     content = {
         "title": title or "-",
         "author": draft["author"].strip(),
         "exam": draft["exam"],
-        "tables": {name: _table(table) for name, table in tables.items()},
+        "tables": {name: _build_table(table) for name, table in tables.items()},
         "questions": questions,
     }
-    found = validated_content(ExerciseSet, content, "exercise set")
-    assert found.made, "its tables are counted, or what they lack is said"
-    return found
+    exercises = validated_content(ExerciseSet, content, "exercise set")
+    assert exercises.made, "its tables are counted, or what they lack is said"
+    return exercises
 
 
 def checked_set(draft: Draft, progress: Progress = no_progress) -> ExerciseSet:
-    found = set_of(draft)
-    size = len(found.to_json().encode())
+    exercises = set_of(draft)
+    size = len(exercises.to_json().encode())
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(f"The set has {thin(size)} bytes; the most allowed is {MEGABYTES} MB.")
-    found.check(progress, lambda number, question: f"Question {heading(number, question)}")
-    return found
+    exercises.check(progress, lambda number, question: f"Question {heading(number, question)}")
+    return exercises
 
 
-def _table(draft: Draft) -> ExerciseTable:
+def _build_table(draft: Draft) -> ExerciseTable:
     try:
-        names, records = _names(draft, "columns"), records_of(draft)
+        names, records = _check_names(draft, "columns"), records_of(draft)
         if not 1 <= len(records) <= MOST_RECORDS:
-            raise ExerciseError(f"there are {len(records)} records; it takes 1 to {MOST_RECORDS}.")
+            raise ExerciseError(f"{len(records)} records; a table has 1 to {MOST_RECORDS}.")
         for name, column in zip(names, draft["columns"], strict=True):
             for number, cell in enumerate(column["cells"], start=1):
                 if not 1 <= len(cell) <= _LONGEST_CELL:
                     raise ExerciseError(
                         f"the cell of {quoted(name)} in record {number} has {len(cell)} "
-                        f"characters; it takes 1 to {_LONGEST_CELL}."
+                        f"characters; a cell has 1 to {_LONGEST_CELL}."
                     )
         columns = {
-            name: {"role": column["role"], "nodes": _nodes(column)}
+            name: {"role": column["role"], "nodes": _build_nodes(column)}
             for name, column in zip(names, draft["columns"], strict=True)
         }
         return validated_content(ExerciseTable, {"columns": columns, "records": records}, "table")
@@ -270,8 +268,7 @@ def _table(draft: Draft) -> ExerciseTable:
         raise error.within(f"Table {quoted(draft['name'])}") from None
 
 
-def _nodes(column: Draft) -> list[dict[str, Any]] | None:
-    """The tree of a column as files have it; None if its role has none."""
+def _build_nodes(column: Draft) -> list[dict[str, Any]] | None:
     if column["role"] != Role.QUASI_IDENTIFIER.value:
         return None
     try:
@@ -280,26 +277,23 @@ def _nodes(column: Draft) -> list[dict[str, Any]] | None:
         raise error.within(f"Tree of {quoted(column['name'])}") from None
 
 
-def _question(number: int, given: Draft, table: Draft | None = None) -> AnyQuestion:
-    """A question of a file, without levels of columns that its table does not raise."""
-    model = KINDS[given["kind"]]
+def _build_question(number: int, draft: Draft, table: Draft | None = None) -> AnyQuestion:
+    model = KINDS[draft["kind"]]
     first = {name: first_value(field) for name, field in form_fields(model).items()}
-    content = first | {key: value for key, value in given.items() if key in model.model_fields}
+    content = first | {key: value for key, value in draft.items() if key in model.model_fields}
     if table is not None and "levels" in content:
-        raised = [each["name"] for each in table["columns"] if each["role"] == "quasi-identifier"]
+        columns = [c["name"] for c in table["columns"] if c["role"] == "quasi-identifier"]
         levels = content["levels"].items()
-        content["levels"] = {name: level for name, level in levels if name in raised}
-    found: Any = validated_content(model, content, f"question {number}")
-    return found
+        content["levels"] = {name: level for name, level in levels if name in columns}
+    question: Any = validated_content(model, content, f"question {number}")
+    return question
 
 
-def _names(draft: Draft, key: str) -> Sequence[str]:
-    names, what = [each["name"].strip() for each in draft[key]], key[:-1]
+def _check_names(draft: Draft, key: str) -> Sequence[str]:
+    names, kind = [part["name"].strip() for part in draft[key]], key[:-1]
     if "" in names:
-        raise ExerciseError(f"The {what} {names.index('') + 1} has no name; type one.")
+        raise ExerciseError(f"The {kind} {names.index('') + 1} has no name; type one.")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ExerciseError(
-            f"Two {what}s are called {quoted(twice[0])}; each needs a name of its own."
-        )
+        raise ExerciseError(f"Two {kind}s are called {quoted(twice[0])}; give each its own name.")
     return names

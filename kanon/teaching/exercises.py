@@ -1,4 +1,4 @@
-"""Exercise sets as files, described in docs/how-to/exercises.md; answers follow from the tables."""
+"""Exercise sets as files, described in docs/how-to/exercises.md; solutions are computed."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ BUILT_IN = own_file("sample_data", "exercises", "first-set.json")
 
 MOST_QUESTIONS = 50  # the most questions of a set
 
-MEGABYTES = 1  # the most megabytes of a set, and of a file of answers
+MEGABYTES = 1  # the most for a set, and for a file of answers
 
 _MOST_BYTES = MEGABYTES * MEGABYTE
 
@@ -39,35 +39,32 @@ class ExerciseSet(Strict):
     # what the file is: ``kanon-exercises``, 1
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
-    # for its readers
     title: Name = Field(title="Title of the set")
     author: Annotated[str, StringConstraints(max_length=100)] = Field(
         default="", title="Author, may be empty"
     )
-    # whether it is an exam: answers are marked when they were handed in, and no sooner
+    # in an exam answers are marked only after they were handed in
     exam: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         title="It is an exam",
         description="Students cannot check their answers or see solutions before they hand in.",
     )
-    # the tables, by the names that questions use
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
-    # the questions, in their order
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
 
     @cached_property
     def made(self) -> Mapping[str, SmallTable]:
-        found = {}
-        for name, given in self.tables.items():
+        tables = {}
+        for name, table in self.tables.items():
             try:
-                found[name] = given.made()
+                tables[name] = table.made()
             except KanonError as error:
                 raise error.within(f"Table {quoted(name)}") from None
-        return found
+        return tables
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen digits that only this set has: by them answers find their set."""
+        """Sixteen hexadecimal digits that link files of answers to this set."""
         content = self.model_dump(mode="json", exclude_defaults=True)
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -80,7 +77,6 @@ class ExerciseSet(Strict):
         return self.made[question.table]
 
     def mark(self, question: AnyQuestion, answer: Any) -> Mark:
-        """What an answer to a question of this set is worth; None is no answer."""
         if answer is None:
             return Mark(0.0, "Not answered.")
         return question.mark(self.table_of(question), answer)
@@ -88,21 +84,19 @@ class ExerciseSet(Strict):
     def check(
         self,
         progress: Progress = no_progress,
-        called: Callable[[int, AnyQuestion], str] = lambda _, one: f"Question {quoted(one.id)}",
+        describe: Callable[[int, AnyQuestion], str] = lambda _, q: f"Question {quoted(q.id)}",
     ) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer."""
         names = [question.id for question in self.questions]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ExerciseError(
-                f"Two questions have the id {quoted(twice[0])}; each needs one of its own."
-            )
+            raise ExerciseError(f"Two questions have the id {quoted(twice[0])}; give each its own.")
         known = listing(self.made, most=_MOST_TABLES)
         for number, question in enumerate(self.questions, start=1):
-            place = called(number, question)
+            place = describe(number, question)
             if question.table not in self.made:
                 raise ExerciseError(
-                    f"{place}: there is no table {quoted(question.table)}; known are {known}."
+                    f"{place}: there is no table {quoted(question.table)}; tables are {known}."
                 )
             try:
                 question.check(self.table_of(question))
@@ -116,20 +110,19 @@ class ExerciseSet(Strict):
 
 
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
-    """Read and check an exercise set."""
-    found = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
-    found.check(progress)
-    return found
+    exercises = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
+    exercises.check(progress)
+    return exercises
 
 
-def validated(model: type[M], source: Path | bytes, what: str, name: str) -> M:
-    content = _checked(source, what)
+def validated(model: type[M], source: Path | bytes, kind: str, name: str) -> M:
+    content = _read_checked_json(source, kind)
     if not isinstance(content, dict) or content.get("format") != name:
-        raise ExerciseError(f"This is no {what}: it has to be an object with the format '{name}'.")
-    return validated_content(model, content, what)
+        raise ExerciseError(f"This is no {kind}: it must be an object with the format '{name}'.")
+    return validated_content(model, content, kind)
 
 
-def validated_content(model: type[M], content: Any, what: str) -> M:
+def validated_content(model: type[M], content: Any, kind: str) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -140,12 +133,12 @@ def validated_content(model: type[M], content: Any, what: str) -> M:
         path = ".".join(map(str, place))
         if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
             raise ExerciseError(
-                f"{what.capitalize()} key {path}.kind has to be one of {', '.join(KINDS)}."
+                f"{kind.capitalize()} key {path}.kind must be one of {', '.join(KINDS)}."
             ) from None
-        raise problem(first, path, what, ExerciseError) from None
+        raise problem(first, path, kind, ExerciseError) from None
 
 
-def _checked(source: Path | bytes, what: str) -> Any:
+def _read_checked_json(source: Path | bytes, kind: str) -> Any:
     try:
         data, size = (
             read_up_to(MEGABYTES * MEGABYTE, source)
@@ -154,12 +147,12 @@ def _checked(source: Path | bytes, what: str) -> Any:
         )
         text = data.decode("utf-8-sig")
     except (OSError, ValueError):
-        raise ExerciseError(f"The {what} cannot be read; it has to be JSON in UTF-8.") from None
+        raise ExerciseError(f"The {kind} cannot be read; it has to be JSON in UTF-8.") from None
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(
-            f"The {what} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The {kind} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
         )
     try:
-        return read_json(text, f"The {what}")
+        return read_json(text, f"The {kind}")
     except PlanError as error:
         raise ExerciseError(str(error)) from None

@@ -1,4 +1,4 @@
-"""MDAV told: groups around the records that are farthest out, distance by distance."""
+"""Lesson of MDAV: groups around the records that are farthest out, distance by distance."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,18 +13,16 @@ from kanon.teaching.blackboard import FIRST, Blackboard
 from kanon.teaching.cuts import Regions, regions_of
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, written
 
-MADE = Rule("the first that was begun")  # what decides among clusters that tie
+MADE = Rule("the first cluster to begin")  # decides ties between clusters
 
 
 @dataclass(frozen=True)
 class ClusterView:
-    cluster: int  # the number of the cluster that is looked at, from 1
+    cluster: int  # the number of the cluster that changes, from 1
     joined: tuple[int, ...]  # the classes that joined or left it in this step
-    # all clusters after the step, in the order in which they were begun
     clusters: tuple[ClassState, ...]
     open: tuple[int, ...]  # the classes that are in no cluster, as positions
-    # the two whose meeting is what was paid: a cluster and what joins it, say, as both were
-    # before
+    # the two classes whose merge was paid for, such as a cluster and the record that joins it
     met: tuple[ClassState, ClassState] | None = None
     regions: Regions | None = None  # the clusters as rectangles, where distances are compared
 
@@ -33,25 +31,23 @@ def grouping(board: Blackboard) -> Iterator[Step]:
     """Groups from the outside inwards, two in each round."""
     groups, k = _Groups(board), board.task.k
     while groups.left:
-        n_left, before = groups.records(groups.left), list(groups.left)
+        n_left, before = groups.count_records(groups.left), list(groups.left)
         if n_left < k:
-            yield from groups.spread()
+            yield from groups.fill_nearest_groups()
             return
         if n_left < 2 * k:
-            yield groups.rest(n_left)
+            yield groups.build_rest_group(n_left)
             return
-        yield from groups.around(None, before)
-        begun = groups.members[-1][0]
-        others = [each for each in before if each != begun]
+        yield from groups.build_around(None, before)
+        first = groups.members[-1][0]
+        others = [place for place in before if place != first]
         if n_left >= 3 * k and others:
-            opposite = groups.farthest(begun, others)
-            if opposite in groups.left and groups.records(groups.left) >= 2 * k:
-                yield from groups.around(begun, others)
+            opposite = groups.find_farthest(first, others)
+            if opposite in groups.left and groups.count_records(groups.left) >= 2 * k:
+                yield from groups.build_around(first, others)
 
 
 class _Groups:
-    """The groups of MDAV at some moment: what is on the blackboard."""
-
     def __init__(self, board: Blackboard) -> None:
         task = board.task
         self.board = board
@@ -60,110 +56,123 @@ class _Groups:
         self.left = list(range(task.classes.n_classes))
         self.members: list[list[int]] = []
 
-    def records(self, members: Iterable[int]) -> int:
-        return sum(int(self.board.task.classes.counts[each]) for each in members)
+    def count_records(self, members: Iterable[int]) -> int:
+        return sum(int(self.board.task.classes.counts[place]) for place in members)
 
-    def squared(self, each: int, sums: Sequence[int], records: int, by: float = 1.0) -> float:
+    def compute_squared_distance(
+        self, place: int, sums: Sequence[int], records: int, by: float = 1.0
+    ) -> float:
         """The squared distance of a class to the mean of some records, times (their number / by)².
 
-        Reckoned as the algorithm does, so that equal distances are equal to the last digit.
+        Computed as the algorithm does, so that equal distances are equal to the last digit.
         """
         far = 0.0
         for column, total in zip(self.columns, sums, strict=True):
-            part = float(records * int(column.values[each]) - total) / by
+            part = float(records * int(column.values[place]) - total) / by
             far += part * part * column.weight
         return far
 
-    def terms(self, each: int, sums: Sequence[int], records: int, to: str) -> tuple[CostTerm, ...]:
+    def list_distance_terms(
+        self, place: int, sums: Sequence[int], records: int, to: str
+    ) -> tuple[CostTerm, ...]:
         classes = self.board.task.classes
-        found = []
+        terms = []
         for j, (column, total) in enumerate(zip(self.columns, sums, strict=True)):
             mean = Fraction(total, records)
-            part = float(int(column.values[each]) - mean)
-            label = classes.hierarchies[j].labels[classes.nodes[each, j]]
+            part = float(int(column.values[place]) - mean)
+            label = classes.hierarchies[j].labels[classes.nodes[place, j]]
             middle = written(float(column.lowest + mean / column.unit))
-            found.append(
+            terms.append(
                 CostTerm(
                     f"{label} to {to}", classes.attributes[j], label, middle,
                     part * part * column.weight, 1, Fraction(0),
                 )
             )  # fmt: skip
-        return tuple(found)
+        return tuple(terms)
 
-    def sums(self, members: Iterable[int]) -> tuple[list[int], int]:
+    def sum_values(self, members: Iterable[int]) -> tuple[list[int], int]:
         counts = self.board.task.classes.counts
         listed = list(members)
-        found = [
-            sum(int(counts[each]) * int(column.values[each]) for each in listed)
+        totals = [
+            sum(int(counts[place]) * int(column.values[place]) for place in listed)
             for column in self.columns
         ]
-        return found, self.records(listed)
+        return totals, self.count_records(listed)
 
-    def farthest(self, centre: int, among: Iterable[int]) -> int:
-        """The class farthest from another, the first of several."""
+    def find_farthest(self, centre: int, among: Iterable[int]) -> int:
         sums = [int(column.values[centre]) for column in self.columns]
-        return min(among, key=lambda each: (-self.squared(each, sums, 1), each))
+        return min(among, key=lambda place: (-self.compute_squared_distance(place, sums, 1), place))
 
-    def candidate(
-        self, each: int, sums: Sequence[int], records: int, to: str, sign: int, chosen: bool
+    def build_distance_candidate(
+        self, place: int, sums: Sequence[int], records: int, to: str, sign: int, chosen: bool
     ) -> Candidate:
         """A class, by how far it is: the farthest first where the sign is -1."""
-        far = self.squared(each, sums, records)
-        name, terms = self.board.originals[each].name, self.terms(each, sums, records, to)
+        far = self.compute_squared_distance(place, sums, records)
+        name, terms = (
+            self.board.originals[place].name,
+            self.list_distance_terms(place, sums, records, to),
+        )
         away = sqrt(far) / records
         return Candidate(
-            name, (sign * far, each), chosen, away, terms, classes=(each,), figures=(away,)
+            name, (sign * far, place), chosen, away, terms, classes=(place,), figures=(away,)
         )
 
-    def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
-        yield self._begin(far_from, among)
-        yield from self._fill()
+    def build_around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
+        yield self._start_group(far_from, among)
+        yield from self._fill_group()
 
-    def _begin(self, far_from: int | None, among: Sequence[int]) -> Step:
+    def _start_group(self, far_from: int | None, among: Sequence[int]) -> Step:
         number = len(self.members)
         self.members.append([])
         if far_from is None:
-            sums, records = self.sums(self.left)
+            sums, records = self.sum_values(self.left)
             to = "the mean"
-            why = f"the mean of the {records} records that are in no group"
+            why = f"the mean of the {records} records that are not in a group yet"
         else:
             sums, records = [int(column.values[far_from]) for column in self.columns], 1
             to = f"“{self.board.originals[far_from].label}”"
-            why = f"{to}, with which the last group began"
-        mine = [each for each in self.left if self.group[each] == number]
-        begun = min(mine, key=lambda each: (-self.squared(each, sums, records), each))
+            why = f"{to}, the first record of the last group"
+        own = [place for place in self.left if self.group[place] == number]
+        first = min(
+            own, key=lambda place: (-self.compute_squared_distance(place, sums, records), place)
+        )
         choice = Choice(
             f"With which record does group {number + 1} begin?",
             (Rule(f"farthest from {to} in standard deviations"), FIRST),
-            tuple(self.candidate(each, sums, records, to, -1, each == begun) for each in among),
+            tuple(
+                self.build_distance_candidate(c, sums, records, to, -1, c == first) for c in among
+            ),
         )
-        self._take(number, begun)
-        label = self.board.originals[begun].label
-        return self._step(
+        self._move_to_group(number, first)
+        label = self.board.originals[first].label
+        return self._build_group_step(
             f"Group {number + 1} begins: {label}",
             f"“{label}” begins the group, by its distance from {why}: {choice.reason}.",
-            [begun],
+            [first],
             choice,
         )
 
-    def _fill(self) -> Iterator[Step]:
-        """The nearest join the last group until it holds k."""
+    def _fill_group(self) -> Iterator[Step]:
         number = len(self.members) - 1
-        begun = self.members[number][0]
-        sums = [int(column.values[begun]) for column in self.columns]
-        to = self.board.originals[begun].label
+        first = self.members[number][0]
+        sums = [int(column.values[first]) for column in self.columns]
+        to = self.board.originals[first].label
         # Some may join much later, when too few are left for a group.
-        while (size := self.records(self.members[number])) < self.board.task.k:
-            mine = [each for each in self.left if self.group[each] == number]
-            joins = min(mine, key=lambda each: (self.squared(each, sums, 1), each))
+        while (size := self.count_records(self.members[number])) < self.board.task.k:
+            own = [place for place in self.left if self.group[place] == number]
+            joins = min(
+                own, key=lambda place: (self.compute_squared_distance(place, sums, 1), place)
+            )
             choice = Choice(
                 f"Which record joins group {number + 1}?",
                 (Rule(f"nearest to “{to}” in standard deviations"), FIRST),
-                tuple(self.candidate(each, sums, 1, to, 1, each == joins) for each in self.left),
+                tuple(
+                    self.build_distance_candidate(c, sums, 1, to, 1, c == joins) for c in self.left
+                ),
             )
-            self._take(number, joins)
+            self._move_to_group(number, joins)
             label = self.board.originals[joins].label
-            yield self._step(
+            yield self._build_group_step(
                 f"Group {number + 1}: {label} joins",
                 f"The group holds {counted(size, 'record')}, fewer than k = {self.board.task.k}. "
                 f"“{label}” joins: {choice.reason}.",
@@ -171,64 +180,73 @@ class _Groups:
                 choice,
             )
 
-    def rest(self, n_left: int) -> Step:
+    def build_rest_group(self, n_left: int) -> Step:
         number, joined = len(self.members), list(self.left)
         self.members.append([])
-        for each in joined:
-            self._take(number, each)
-        return self._step(
+        for place in joined:
+            self._move_to_group(number, place)
+        return self._build_group_step(
             f"Group {number + 1}: the rest",
             f"{counted(n_left, 'record is', 'records are')} left, at least k = "
-            f"{self.board.task.k} and fewer than 2 k: they are a group.",
+            f"{self.board.task.k} and fewer than 2 k: they form a group.",
             joined,
         )
 
-    def spread(self) -> Iterator[Step]:
-        """What is left and too little for a group joins the groups whose means are nearest."""
-        means = [self.sums(members) for members in self.members]
-        for each in list(self.left):
-            number = int(self.group[each])
-            found = []
+    def fill_nearest_groups(self) -> Iterator[Step]:
+        """The records that are too few for a group join the groups with the nearest means."""
+        means = [self.sum_values(members) for members in self.members]
+        for place in list(self.left):
+            number = int(self.group[place])
+            candidates = []
             for other, (sums, records) in enumerate(means):
-                far, name = self.squared(each, sums, records, records), f"group {other + 1}"
-                terms = self.terms(each, sums, records, f"the mean of {name}")
+                far, name = (
+                    self.compute_squared_distance(place, sums, records, records),
+                    f"group {other + 1}",
+                )
+                terms = self.list_distance_terms(place, sums, records, f"the mean of {name}")
                 away, chosen = sqrt(far), other == number
-                found.append(Candidate(name, (far, other), chosen, away, terms, figures=(away,)))
-            label = self.board.originals[each].label
+                candidates.append(
+                    Candidate(name, (far, other), chosen, away, terms, figures=(away,))
+                )
+            label = self.board.originals[place].label
             choice = Choice(
                 f"Which group does “{label}” join?",
                 (
                     Rule("nearest mean before any of these joined, in standard deviations"),
-                    Rule("the first that was made"),
+                    Rule("the first group to begin"),
                 ),
-                tuple(found),
+                tuple(candidates),
             )
-            self._take(number, each)
-            yield self._step(
+            self._move_to_group(number, place)
+            yield self._build_group_step(
                 f"{label} is left over",
                 f"Fewer than k = {self.board.task.k} records are left. “{label}” joins group "
                 f"{number + 1}: {choice.reason}.",
-                [each],
+                [place],
                 choice,
             )
 
-    def _take(self, number: int, each: int) -> None:
-        self.members[number].append(each)
-        self.left.remove(each)
+    def _move_to_group(self, number: int, place: int) -> None:
+        self.members[number].append(place)
+        self.left.remove(place)
 
-    def _step(self, heading: str, sentence: str, joined: Sequence[int], *choices: Choice) -> Step:
-        # What is in no group yet is a group of its own: its values stay.
+    def _build_group_step(
+        self, heading: str, sentence: str, joined: Sequence[int], *choices: Choice
+    ) -> Step:
+        # A class in no group yet forms its own: its values stay.
         group = np.empty(self.board.task.classes.n_classes, dtype=np.int64)
-        for place, members in enumerate([*self.members, *([each] for each in self.left)]):
-            group[members] = place
+        for at, members in enumerate([*self.members, *([place] for place in self.left)]):
+            group[members] = at
         now = mdav.released(self.board.task, self.columns, group)
-        held = []
+        states = []
         for members in self.members:
             nodes = tuple(now.targets[members[0]].tolist())
             label = self.board.label(nodes, now.hierarchies)
-            held.append(ClassState(nodes, label, self.records(members), tuple(sorted(members))))
+            states.append(
+                ClassState(nodes, label, self.count_records(members), tuple(sorted(members)))
+            )
         number = next(at for at, members in enumerate(self.members) if joined[0] in members)
         regions = regions_of(self.board, self.members, number)
         left = tuple(self.left)
-        shown = ClusterView(number + 1, tuple(joined), tuple(held), left, regions=regions)
-        return self.board.step(heading, sentence, now, choices, shown)
+        view = ClusterView(number + 1, tuple(joined), tuple(states), left, regions=regions)
+        return self.board.step(heading, sentence, now, choices, view)

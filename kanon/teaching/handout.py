@@ -1,4 +1,4 @@
-"""A handout to print, one HTML file that fetches and runs nothing: tables, trees, questions."""
+"""A handout to print: tables, trees and questions in one HTML file without scripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.worked import costs_shown
 
 MOST_IN_MATRIX = 9
-"""The most rows of a printed cost matrix; of a larger tree the costs of its steps have to do."""
+"""The most rows of a printed cost matrix; larger trees show only the costs of their steps."""
 
 MOST_LEAVES = 20  # of a tree with more leaves only those that occur are drawn
 
@@ -30,15 +30,13 @@ _ROW, _GAP = 24, 26  # pixels from leaf to leaf, and between the columns of a tr
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """A tree laid out, root on the left, a line per leaf, in pixels."""
+    """The layout of a tree in pixels: the root on the left, a line per leaf."""
 
-    # the size
     width: int
     height: int
     # per edge both ends: x and y of the upper node, x and y of the lower one
     edges: tuple[tuple[int, float, int, float], ...]
     labels: tuple[tuple[int, float, str], ...]  # per node where its label begins, and the label
-    # per edge where its cost ends, before the lower node, and the cost
     costs: tuple[tuple[int, float, str], ...]
     left_out: int  # how many leaves are not drawn
 
@@ -55,10 +53,12 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
     tables = []
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
-        asked = [question for question in exercises.questions if question.table == name]
+        table_questions = [question for question in exercises.questions if question.table == name]
         costs: list[dict[str, Any]] = [
-            {"metric": one.card.title, "trees": _trees(table, one)}
-            for one in map(metric_named, [metric] if metric else _metrics(asked))
+            {"metric": cost_metric.card.title, "trees": _draw_trees(table, cost_metric)}
+            for cost_metric in map(
+                metric_named, [metric] if metric else _list_metrics(table_questions)
+            )
         ]
         trees = [tree for cost in costs for tree in cost["trees"]]
         widest = max(tree["drawn"].width for tree in trees)
@@ -66,121 +66,122 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
             {
                 "name": name,
                 "columns": list(table.frame.columns),
-                "roles": _roles(table),
+                "roles": _group_columns_by_role(table),
                 "records": table.frame.to_numpy().tolist(),
                 "costs": costs,
                 "matrices": any(tree["matrix"] for tree in trees),
                 "widest": round(widest * _MILLIMETRES, 1),
             }
         )
-    page = _templates().get_template("handout.html")
+    page = _load_templates().get_template("handout.html")
     return page.render(
         title=exercises.title,
         tables=tables,
         matrices=any(table["matrices"] for table in tables),
         questions=[
-            _asked(number, question, exercises.table_of(question))
+            _describe_question(number, question, exercises.table_of(question))
             for number, question in enumerate(exercises.questions, start=1)
         ],
         solutions=solutions,
     )
 
 
-def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLayout:
-    """A tree laid out: some of its leaves and all nodes above them."""
-    wanted = [node for node in range(tree.n_nodes) if node in {*shown}]
+def drawn(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLayout:
+    order = [node for node in range(tree.n_nodes) if node in {*nodes}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)
-    for node in wanted:
+    for node in order:
         level = int(tree.level[node])
-        widths[level] = max(widths[level], _width(tree.labels[node]))
-    said = {node: costs[node] for node in wanted if node != tree.root}
-    room = _GAP + max(map(_width, said.values()), default=0)
+        widths[level] = max(widths[level], _estimate_text_width(tree.labels[node]))
+    cost_texts = {node: costs[node] for node in order if node != tree.root}
+    room = _GAP + max(map(_estimate_text_width, cost_texts.values()), default=0)
     left = [2] * (top + 1)
     for level in range(top - 1, -1, -1):
         left[level] = left[level + 1] + widths[level + 1] + room
-    below: dict[int, list[int]] = {node: [] for node in wanted}
-    for node in wanted[:-1]:
+    below: dict[int, list[int]] = {node: [] for node in order}
+    for node in order[:-1]:
         below[int(tree.parent[node])].append(node)
     middle: dict[int, float] = {}
-    ends = [node for node in wanted if not below[node]]  # drawn like leaves
+    ends = [node for node in order if not below[node]]  # drawn like leaves
     for place, node in enumerate(sorted(ends, key=lambda node: tree.first[node])):
         middle[node] = _ROW * place + _ROW / 2
-    for node in wanted:
+    for node in order:
         if below[node]:
             ys = [middle[child] for child in below[node]]
             middle[node] = (min(ys) + max(ys)) / 2
-    x_of = {node: left[int(tree.level[node])] for node in wanted}
-    pairs = [(node, child) for node in wanted for child in below[node]]
-    begin = {node: x_of[node] + _width(tree.labels[node]) for node in wanted}
-    end = {child: x_of[child] - _width(said[child]) - 10 for _, child in pairs}
-    leaves = sum(node < tree.n_leaves for node in wanted)
+    x_of = {node: left[int(tree.level[node])] for node in order}
+    pairs = [(node, child) for node in order for child in below[node]]
+    begin = {node: x_of[node] + _estimate_text_width(tree.labels[node]) for node in order}
+    end = {child: x_of[child] - _estimate_text_width(cost_texts[child]) - 10 for _, child in pairs}
+    leaves = sum(node < tree.n_leaves for node in order)
     return TreeLayout(
         width=left[0] + widths[0] + 2,
         height=_ROW * len(ends),
         edges=tuple((begin[a], middle[a], end[b], middle[b]) for a, b in pairs),
-        labels=tuple((x_of[node], middle[node], tree.labels[node]) for node in wanted),
-        costs=tuple((x_of[child] - 8, middle[child], said[child]) for _, child in pairs),
+        labels=tuple((x_of[node], middle[node], tree.labels[node]) for node in order),
+        costs=tuple((x_of[child] - 8, middle[child], cost_texts[child]) for _, child in pairs),
         left_out=tree.n_leaves - leaves,
     )
 
 
 def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
-    picture = _templates().get_template("tree.html")
-    named = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
+    picture = _load_templates().get_template("tree.html")
+    opening = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
     return tuple(
         TreePicture(
             tree["name"],
-            picture.render(tree=tree).replace("<svg ", named, 1),
+            picture.render(tree=tree).replace("<svg ", opening, 1),
             tree["drawn"].width,
             tree["drawn"].left_out,
         )
-        for tree in _trees(table, metric_named(metric))
+        for tree in _draw_trees(table, metric_named(metric))
     )
 
 
-def _roles(table: SmallTable) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _group_columns_by_role(table: SmallTable) -> dict[str, list[str]]:
+    columns_by_role: dict[str, list[str]] = {}
     for name, role in table.schema.roles.items():
-        found.setdefault(role.value, []).append(name)
-    return found
+        columns_by_role.setdefault(role.value, []).append(name)
+    return columns_by_role
 
 
-def _metrics(asked: Sequence[AnyQuestion]) -> list[str]:
-    found = dict.fromkeys(question.goes_by for question in asked if question.goes_by)
-    return list(found) or ["nllm"]
+def _list_metrics(questions: Sequence[AnyQuestion]) -> list[str]:
+    metrics = dict.fromkeys(question.goes_by for question in questions if question.goes_by)
+    return list(metrics) or ["nllm"]
 
 
-def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
-    """Per quasi-identifier its tree with costs, and its cost matrix if that is small."""
+def _draw_trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
-    shown, said = costs_shown(potentials(metric, classes.hierarchies, records))
-    found = []
+    exact_costs, write = costs_shown(potentials(metric, classes.hierarchies, records))
+    drawings = []
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        every = range(tree.n_nodes)
-        there = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
-        costs = shown[j]
-        up = [said(costs[node] - costs[int(tree.parent[node])]) for node in every[:-1]]
-        # Where all values meet at the root alone, the tree says it as well.
-        small = tree.height > 2 and len(every) <= MOST_IN_MATRIX
-        rows = every if small else ()
+        all_nodes = range(tree.n_nodes)
+        occurring = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
+        costs = exact_costs[j]
+        up = [write(costs[node] - costs[int(tree.parent[node])]) for node in all_nodes[:-1]]
+        # Where all values meet only at the root, the tree shows the same.
+        small = tree.height > 2 and len(all_nodes) <= MOST_IN_MATRIX
+        rows = all_nodes if small else ()
         matrix = [
-            [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every] for one in rows
+            [write(costs[row] - costs[int(tree.lca(row, other))]) for other in all_nodes]
+            for row in rows
         ]
-        picture = drawn(tree, every if tree.n_leaves <= MOST_LEAVES else sorted(there), [*up, ""])
-        found.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})
-    return found
+        picture = drawn(
+            tree, all_nodes if tree.n_leaves <= MOST_LEAVES else sorted(occurring), [*up, ""]
+        )
+        drawings.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})
+    return drawings
 
 
-def _width(text: str) -> int:
-    """About as many pixels as a text of 12 points takes, rather more than less."""
+def _estimate_text_width(text: str) -> int:
+    """The width of a text of 12 points, in pixels, estimated rather high."""
     return sum(
         17 if letter in "mwMW@%" or east_asian_width(letter) in "WF" else 11 for letter in text
     )
 
 
-def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
+def _describe_question(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
     return {
         "heading": heading(number, question),
         "table": question.table,
@@ -190,13 +191,13 @@ def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, o
         "space": question.space(table),
         "worked": not (
             isinstance(question, NumberQuestion) and question.whole
-        ),  # more than counted
+        ),  # room for arithmetic
         "solved": question.solved(table),
     }
 
 
 @cache
-def _templates() -> Environment:
+def _load_templates() -> Environment:
     return Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""Questions that ask for the release of least alteration: value by value, or by levels."""
+"""Questions about the release of least alteration: value by value, or by levels."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,32 +19,29 @@ from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_
 
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
 
-_HALF = 0.5  # what is left of the points for a table that is k-anonymous, however much it alters
+_HALF = 0.5  # the share of points for any k-anonymous table, however much it alters
 
 
 class LeastQuestion(Question):
-    """Make the table k-anonymous with the least alteration."""
-
-    k: K = Field(title="k asked for")
-    metric: str = Field(default="nllm", title="Costs by", json_schema_extra={"choices": "metrics"})
+    k: K = Field(title="k")
+    metric: str = Field(default="nllm", title="Metric", json_schema_extra={"choices": "metrics"})
 
     @property
     def goes_by(self) -> str:
         return self.metric
 
     def check(self, table: SmallTable) -> None:
-        """Check that the table has k records, and that the metric goes with it."""
         if self.k > len(table.frame):
             raise ExerciseError(too_few_records(self.k, len(table.frame)))
         super().check(table)
 
     @abstractmethod
     def best(self, table: SmallTable) -> BestRelease:
-        """What nothing is known to beat."""
+        """The best known release."""
 
     @abstractmethod
     def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release that an answer means."""
+        """The release that an answer describes."""
 
     def told(self, table: SmallTable, answer: object) -> str:
         try:
@@ -56,7 +53,7 @@ class LeastQuestion(Question):
 
     @abstractmethod
     def chosen(self, release: Recoding, answer: Any) -> str:
-        """What was chosen by an answer that is allowed."""
+        """The choice of a valid answer, in words."""
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
         """Half of the points for k-anonymity, the rest by how near the least alteration is."""
@@ -64,29 +61,27 @@ class LeastQuestion(Question):
             release = self.read(table, answer)
         except ExerciseError as error:
             return Mark(0.0, error.sentence)
-        lacking = _too_small(release, self.k)
+        lacking = _describe_small_classes(release, self.k)
         if lacking:
             return Mark(0.0, lacking)
-        best, found = self.best(table), alteration.value(release, metric_named(self.metric))
-        start = f"The table is {release.min_k}-anonymous with an alteration of {percent(found)}"
-        if found <= best.alteration * (1 + TOLERANCE):
+        best, altered = self.best(table), alteration.value(release, metric_named(self.metric))
+        start = f"The table is {release.min_k}-anonymous with an alteration of {percent(altered)}"
+        if altered <= best.alteration * (1 + TOLERANCE):
             least = "the least possible" if best.proven else "as good as the best known"
             return Mark(1.0, f"{start}, {least}.")
-        share = _HALF + (1 - _HALF) * (100 - found) / (100 - best.alteration)
+        share = _HALF + (1 - _HALF) * (100 - altered) / (100 - best.alteration)
         least = "the least possible" if best.proven else "the best known"
         return Mark(share, f"{start}, where {percent(best.alteration)} is {least}.")
 
-    def _least(self, best: BestRelease) -> str:
+    def _describe_least(self, best: BestRelease) -> str:
         least = "the least possible" if best.proven else "the best known of too many to try all"
         return f"alteration {percent(best.alteration)}, {least}"
 
-    def _counts(self) -> str:
-        return f"as {metric_named(self.metric).card.title} counts"
+    def _describe_metric(self) -> str:
+        return f"as {metric_named(self.metric).card.title} counts it"
 
 
 class RecodeQuestion(LeastQuestion):
-    """Raise values by hand; the answer is what every record becomes."""
-
     kind: Literal["recode"] = Field(title="Recode the table by hand")
 
     @property
@@ -95,9 +90,9 @@ class RecodeQuestion(LeastQuestion):
 
     def asked(self, table: SmallTable) -> str:
         return (
-            f"Make this table {self.k}-anonymous with the least alteration, {self._counts()}: "
-            "raise values in their trees. Records that look alike stay together, and none is left "
-            "out."
+            f"Make this table {self.k}-anonymous with the least alteration, "
+            f"{self._describe_metric()}: raise values in their trees. Records that look the same "
+            "stay together, and all are kept."
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
@@ -115,7 +110,7 @@ class RecodeQuestion(LeastQuestion):
 
     def solved(self, table: SmallTable) -> str:
         best = self.best(table)
-        return f"{self.chosen(best.recoding, None)}: {self._least(best)}."
+        return f"{self.chosen(best.recoding, None)}: {self._describe_least(best)}."
 
     def chosen(self, release: Recoding, answer: Any) -> str:
         return "; ".join(
@@ -127,51 +122,49 @@ class RecodeQuestion(LeastQuestion):
         classes, size = table.classes, len(table.frame)
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != size:
             raise ExerciseError(
-                f"The answer has to be a list of {counted(size, 'record')}, each with a value for "
+                f"The answer must be a list of {counted(size, 'record')}, each with a value for "
                 f"{listing(classes.attributes, most=12)}."
             )
         targets = np.full_like(classes.nodes, -1)
         first: dict[int, int] = {}
-        for number, (given, place) in enumerate(
+        for number, (values, place) in enumerate(
             zip(answer, table.source.row_class.tolist(), strict=True), start=1
         ):
-            nodes = self._nodes(table, given, number, place)
+            nodes = self._read_nodes(table, values, number, place)
             if place in first and (targets[place] != nodes).any():
                 raise ExerciseError(
-                    f"Records {first[place]} and {number} look alike in the table and not in the "
-                    "answer; records that look alike stay together."
+                    f"Records {first[place]} and {number} look the same in the table but not in "
+                    "the answer; records that look the same stay together."
                 )
             first.setdefault(place, number)
             targets[place] = nodes
         return Recoding.from_targets(classes, targets)
 
-    def _nodes(self, table: SmallTable, given: object, number: int, place: int) -> list[int]:
-        classes, found = table.classes, []
-        if not isinstance(given, Mapping) or set(given) != set(classes.attributes):
+    def _read_nodes(self, table: SmallTable, values: object, number: int, place: int) -> list[int]:
+        classes, nodes = table.classes, []
+        if not isinstance(values, Mapping) or set(values) != set(classes.attributes):
             raise ExerciseError(
-                f"Record {number} has to have a value for each of "
+                f"Record {number} must have a value for each of "
                 f"{listing(classes.attributes, most=12)}, and nothing else."
             )
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-            node = tree.node_of.get(given[name]) if isinstance(given[name], str) else None
+            node = tree.node_of.get(values[name]) if isinstance(values[name], str) else None
             if node is None:
                 raise ExerciseError(
                     f"Record {number}: {{cells}} is not in the tree of {quoted(name)}.",
-                    [given[name]],
+                    [values[name]],
                 )
             if not tree.is_ancestor(node, int(classes.nodes[place, j])):
                 raise ExerciseError(
                     f"Record {number}: in the tree of {quoted(name)}, {{cells}} is not above the "
                     "value of the record; values may only be raised.",
-                    [given[name]],
+                    [values[name]],
                 )
-            found.append(node)
-        return found
+            nodes.append(node)
+        return nodes
 
 
 class LevelsQuestion(LeastQuestion):
-    """Choose one level per column; the answer is an object of levels by column."""
-
     kind: Literal["levels"] = Field(title="Choose a level for each column")
 
     @property
@@ -185,7 +178,7 @@ class LevelsQuestion(LeastQuestion):
         )
         return (
             f"Choose one level for each column ({listed}), so that the table becomes "
-            f"{self.k}-anonymous with the least alteration, {self._counts()}."
+            f"{self.k}-anonymous with the least alteration, {self._describe_metric()}."
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
@@ -204,7 +197,8 @@ class LevelsQuestion(LeastQuestion):
 
     def solved(self, table: SmallTable) -> str:
         best = self.best(table)
-        return f"Levels {self.chosen(best.recoding, self.solution(table))}: {self._least(best)}."
+        levels = self.chosen(best.recoding, self.solution(table))
+        return f"Levels {levels}: {self._describe_least(best)}."
 
     def chosen(self, release: Recoding, answer: Any) -> str:
         return ", ".join(f"{name} {answer[name]}" for name in release.classes.attributes)
@@ -216,20 +210,18 @@ class LevelsQuestion(LeastQuestion):
         )
         if not isinstance(answer, Mapping) or not whole or set(answer) != set(names):
             raise ExerciseError(
-                "The answer has to be a level, a whole number, for each of "
+                "The answer must be a level, a whole number, for each of "
                 f"{listing(names, most=12)}, and for nothing else."
             )
         return raised(table.classes, answer)
 
 
 def answer_of(table: SmallTable, release: Recoding) -> list[dict[str, str]]:
-    """What every record became, as the answer to a question of recoding."""
     names, targets = table.classes.attributes, release.targets[table.source.row_class]
     return [dict(zip(names, labels_of(release, nodes), strict=True)) for nodes in targets]
 
 
-def _too_small(release: Recoding, k: int) -> str:
-    """Which class breaks k, in a sentence; empty if none does."""
+def _describe_small_classes(release: Recoding, k: int) -> str:
     order = np.argsort(release.counts, kind="stable")
     small = order[release.counts[order] < k]
     if not len(small):

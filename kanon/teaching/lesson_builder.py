@@ -1,4 +1,4 @@
-"""From an algorithm and a task to a lesson: the family of the algorithm says how it is told."""
+"""Builds the lesson of an algorithm on a task, by the module of the algorithm's family."""
 
 import importlib
 import pkgutil
@@ -16,9 +16,9 @@ from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.worked import loss_text
 
-FEWEST, MOST = 2, 30  # how many records the table of a lesson has
+FEWEST, MOST = 2, 30  # records of the table of a lesson
 
-MOST_STEPS = 300  # a lesson of more steps is refused: nobody goes through them
+MOST_STEPS = 300  # longer lessons are refused: nobody goes through them
 
 Replay = Callable[[Blackboard], Iterator[Step]]
 
@@ -30,7 +30,6 @@ def lesson_of(
     attribute_weights: Sequence[float] = (),
     numbers: Sequence[int] = (),
 ) -> Lesson:
-    """An algorithm on a table, step by step."""
     records = task.classes.n_records
     if not FEWEST <= records <= MOST:
         raise PlanError(
@@ -42,7 +41,7 @@ def lesson_of(
         check(task)
     task.check()
     board = Blackboard(task, metric, tuple(attribute_weights), tuple(numbers))
-    steps = [_table(board)]
+    steps = [_build_first_step(board)]
     replay = replay_of(module)
     if replay is not None:
         steps += islice(replay(board), MOST_STEPS)
@@ -54,7 +53,7 @@ def lesson_of(
         release = steps[-1].recoding
     else:
         release = module.anonymise(task)
-    steps.append(_release(board, release, replay is not None))
+    steps.append(_build_last_step(board, release, replay is not None))
     return Lesson(
         algorithm=module.CARD.name,
         title=module.CARD.title,
@@ -68,19 +67,18 @@ def lesson_of(
 
 
 def replay_of(module: ModuleType) -> Replay | None:
-    """How an algorithm is told step by step: by the module that is called like its family."""
     families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
     if module.CARD.family not in families:
         return None
     family = importlib.import_module(f"{kanon.teaching.__name__}.{module.CARD.family}")
-    found: Replay | None = getattr(family, "REPLAYS", {}).get(module.CARD.name)
-    return found
+    replay: Replay | None = getattr(family, "REPLAYS", {}).get(module.CARD.name)
+    return replay
 
 
-def _table(board: Blackboard) -> Step:
+def _build_first_step(board: Blackboard) -> Step:
     task, classes = board.task, board.task.classes
     small = int(classes.counts[classes.counts < task.k].sum())
-    sizes = f"Every class holds k = {task.k} records already."
+    sizes = f"Every class already holds at least k = {task.k} records."
     if small:
         sizes = (
             f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
@@ -89,22 +87,22 @@ def _table(board: Blackboard) -> Step:
         "The table",
         f"{counted(classes.n_records, 'record')} in "
         f"{counted(classes.n_classes, 'class', 'classes')}"
-        f": records that share all quasi-identifiers are one class. {sizes}",
+        f": records with the same quasi-identifiers are one class. {sizes}",
         board.recoded(()),
     )
 
 
-def _release(board: Blackboard, release: Recoding, told: bool) -> Step:
-    numbers, gone, least = board.numbers(release), "", "nothing is released"
+def _build_last_step(board: Blackboard, release: Recoding, has_steps: bool) -> Step:
+    numbers, suppressed, smallest = board.numbers(release), "", "nothing is released"
     if numbers.suppressed:
-        gone = f" {counted(numbers.suppressed, 'record leaves', 'records leave')} the release."
+        suppressed = f" {counted(numbers.suppressed, 'record is', 'records are')} suppressed."
     if numbers.min_k is not None:
-        least = f"the smallest holds {counted(numbers.min_k, 'record')}"
+        smallest = f"the smallest holds {counted(numbers.min_k, 'record')}"
     altered = f"{board.metric.card.title}: {loss_text(release, board.metric)}"
     return board.step(
         "The release",
-        ("" if told else "This algorithm is not told step by step: only what came out. ")
-        + f"{counted(numbers.classes, 'class', 'classes')}; {least}, and k = {board.task.k} was "
-        f"asked for.{gone} Alteration, measured by {altered} of what could be lost.",
+        ("" if has_steps else "The steps of this algorithm are not shown, only its release. ")
+        + f"{counted(numbers.classes, 'class', 'classes')}; {smallest}, and k = {board.task.k} was "
+        f"required.{suppressed} Alteration, measured by {altered} of what could be lost.",
         release,
     )

@@ -1,7 +1,7 @@
-"""Lessons of the lattice: the nodes that a search looked at, and what it concluded from each.
+"""Lessons of the lattice: the nodes that a search counted, and its conclusions from each.
 
-A trace tells which nodes were counted, in their order. Here each is counted again the slow way: all
-values raised, records grouped, classes that are too small added up.
+A trace lists the counted nodes in their order. Here each is counted again the slow way: all values
+raised, records grouped, classes that are too small added up.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,36 +38,38 @@ from kanon.teaching.nodes import (
 
 
 # --- walks ------------------------------------------------------------------------------------
-def _datafly(board: Blackboard) -> Iterator[Step]:
+def _explain_datafly(board: Blackboard) -> Iterator[Step]:
     trace = datafly.anonymise(board.task).trace
     limit = board.task.suppression
     lattice = Nodes(board, board.task.k if limit is None else limit)
-    yield from _walked(
-        lattice, trace.walk, (_DISTINCT,), lambda node, j: (_distinct(lattice, node)[j],)
+    yield from _explain_walk(
+        lattice, trace.walk, (_DISTINCT,), lambda node, j: (_count_distinct(lattice, node)[j],)
     )
 
 
-def _improved_greedy(board: Blackboard) -> Iterator[Step]:
+def _explain_improved_greedy(board: Blackboard) -> Iterator[Step]:
     trace = improved_greedy.anonymise(board.task).trace
     lattice = Nodes(board, board.task.suppression or 0)
-    yield from _walked(
+    yield from _explain_walk(
         lattice,
         trace.walk,
         (Rule("largest k reached", "k reached ↑"), _DISTINCT),
-        lambda node, j: (lattice.look(_above(node, j)).reached, _distinct(lattice, node)[j]),
+        lambda node, j: (
+            lattice.look(_raise_column(node, j)).reached,
+            _count_distinct(lattice, node)[j],
+        ),
     )
 
 
 _DISTINCT = Rule("most distinct values", "Distinct values ↑")
 
 
-def _walked(
+def _explain_walk(
     lattice: Nodes,
     walk: tuple[Node, ...],
     rules: tuple[Rule, ...],
     figures: Callable[[Node, int], tuple[int, ...]],
 ) -> Iterator[Step]:
-    """The steps of a search that climbs one level at a time."""
     board = lattice.board
     names, tops = board.task.classes.attributes, lattice.shape.tops
     yield lattice.step(lattice.look(walk[0], walk[:1]), "The search begins with nothing raised.")
@@ -75,60 +77,65 @@ def _walked(
         low, high = walk[place - 1 : place + 1]
         before, candidates = set(lattice.counted), []
         for j in (j for j, top in enumerate(tops) if low[j] < top):
-            found = figures(low, j)
-            key = (*(-each for each in found), j)
-            candidates.append(Candidate(names[j], key, high == _above(low, j), figures=found))
+            values = figures(low, j)
+            key = (*(-figure for figure in values), j)
+            candidates.append(
+                Candidate(names[j], key, high == _raise_column(low, j), figures=values)
+            )
         choice = Choice(
             "Which column is raised?", (*rules, Rule("the first column")), tuple(candidates)
         )
         also = sorted(lattice.counted - before - {high})
         look = replace(lattice.look(high, walk[: place + 1]), also=tuple(map(lattice.look, also)))
-        then = f" {counted(len(also), 'other node was', 'other nodes were')} counted to choose it."
+        then = (
+            f" {counted(len(also), 'other node was', 'other nodes were')} counted for this choice."
+        )
         why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
         yield lattice.step(look, why, [choice], then if also else "")
-    yield lattice.last(walk[-1], "It is the first node of the walk that satisfies.", walk)
+    yield lattice.last(walk[-1], "It is the first node on the way that satisfies.", walk)
 
 
-def _above(node: Node, j: int) -> Node:
+def _raise_column(node: Node, j: int) -> Node:
     return (*node[:j], node[j] + 1, *node[j + 1 :])
 
 
-def _distinct(lattice: Nodes, node: Node) -> list[int]:
+def _count_distinct(lattice: Nodes, node: Node) -> list[int]:
     return [len(set(column.tolist())) for column in lattice.shape.targets(node).T]
 
 
 # --- searches of the whole lattice ------------------------------------------------------------
-def _searchable(board: Blackboard) -> Nodes:
+def _check_search(board: Blackboard) -> Nodes:
     board.check_lattice()
     return Nodes(board, board.task.suppression or 0)
 
 
-def _samarati(board: Blackboard) -> Iterator[Step]:
-    """By heights: half of what is left is left out each time."""
+def _explain_samarati(board: Blackboard) -> Iterator[Step]:
     trace = samarati.anonymise(board.task).trace
-    lattice = _searchable(board)
+    lattice = _check_search(board)
     visited = [tuple(node) for node in trace.visited.tolist()]
     low, high = 0, sum(lattice.shape.tops)
     for place, node in enumerate(visited):
-        here = sum(node)
+        height = sum(node)
         look = replace(lattice.look(node), heights=(low, high))
-        level = list(lattice.shape.at_height(here))
-        number = f"This is node {level.index(node) + 1} of {len(level)} there."
+        level = list(lattice.shape.at_height(height))
+        position = f"This is node {level.index(node) + 1} of {len(level)} there."
         if low == high:
-            why = f"Height {here} alone is left: all its nodes are counted. {number}"
+            why = f"Only height {height} is left: all its nodes are counted. {position}"
             yield lattice.step(look, why)
             continue
         why = (
-            f"The lowest height with a node that satisfies is one of {low} to {high}; the middle, "
-            f"rounded down, is {here}. {number}"
+            f"The lowest height with a node that satisfies lies between {low} and {high}, so "
+            f"height {height}, the middle rounded down, is tried next. {position}"
         )
-        then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == here
+        then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == height
         if look.satisfies:
-            then = f" So the lowest is no higher: {_left(low, here)}."
-            high = here
+            then = f" So it is at most {height}: {_describe_remaining_heights(low, height)}."
+            high = height
         elif not more:
-            low = here + 1
-            then = f" No node of height {here} satisfies: {_left(low, high)}."
+            low = height + 1
+            then = (
+                f" No node of height {height} satisfies: {_describe_remaining_heights(low, high)}."
+            )
         yield lattice.step(look, why, (), then)
     chosen = trace.node
     assert chosen is not None
@@ -136,49 +143,50 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
     yield lattice.last(chosen, least_loss(lattice, lowest, chosen))
 
 
-def _left(low: int, high: int) -> str:
-    return f"{low} to {high} are left" if low < high else f"height {low} alone is left"
+def _describe_remaining_heights(low: int, high: int) -> str:
+    return f"heights {low} to {high} are left" if low < high else f"only height {low} is left"
 
 
-def _ola(board: Blackboard) -> Iterator[Step]:
-    def why(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
+def _explain_ola(board: Blackboard) -> Iterator[Step]:
+    def explain_node(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
         low, high = between
         if node == low:
             return f"It is next below {lattice.name(high)}, which satisfies."
         return (
             f"It lies half-way between {lattice.name(low)} and {lattice.name(high)}, which "
-            "satisfies, and nothing is known of it yet."
+            "satisfies, and it is not known yet whether it does too."
         )
 
-    yield from _halving(board, ola, why)
+    yield from _explain_halving(board, ola, explain_node)
 
 
-def _flash(board: Blackboard) -> Iterator[Step]:
-    def why(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
+def _explain_flash(board: Blackboard) -> Iterator[Step]:
+    def explain_node(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
         if len(between) == 1:
-            return "It is the last that is left of a path upwards of which nothing is known."
+            return (
+                "It is the only node left on an upward path of nodes about which nothing is known."
+            )
         return (
-            f"It lies in the middle of a path upwards of which nothing is known, from "
+            f"It lies in the middle of an upward path of nodes about which nothing is known, from "
             f"{lattice.name(between[0])} to {lattice.name(between[-1])}, "
             f"{counted(len(between), 'node')}."
         )
 
-    yield from _halving(board, flash, why)
+    yield from _explain_halving(board, flash, explain_node)
 
 
-def _halving(
+def _explain_halving(
     board: Blackboard, module: ModuleType, why: Callable[[Nodes, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
-    """A search that halves what is left, concludes from each node, and takes the least loss."""
-    lattice = _searchable(board)
+    lattice = _check_search(board)
     trace = module.anonymise(board.task).trace
     between: dict[Node, tuple[Node, ...]] = {}
 
-    def told(node: Node, ends: Sequence[Node]) -> None:
+    def keep_ends(node: Node, ends: Sequence[Node]) -> None:
         between[node] = tuple(ends)
 
-    seen = begin(board.task, no_progress)
-    module.search(seen, NodeTags(seen), told)
+    search = begin(board.task, no_progress)
+    module.search(search, NodeTags(search), keep_ends)
     for node in map(tuple, trace.visited.tolist()):
         reason = why(lattice, node, between[node]) if node in between else _AGAIN
         look = replace(lattice.look(node), between=between.get(node, ()))
@@ -186,80 +194,80 @@ def _halving(
     yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
 
 
-_AGAIN = "It is known to satisfy; it is counted because it might lose least."
-"""Why a node is counted of which a search concluded already that it satisfies."""
+_AGAIN = "It is already known to satisfy; it is counted because it might lose least."
+"""Why a node is counted although the search already concluded that it satisfies."""
 
 
-def _optimal(board: Blackboard) -> Iterator[Step]:
-    """Down from the top at first; then whatever could lose less, the highest such bound first."""
+def _explain_optimal(board: Blackboard) -> Iterator[Step]:
+    """First down from the top; then all nodes that could lose less, the highest bound first."""
     trace = optimal.anonymise(board.task).trace
     assert trace.node is not None
-    lattice = _searchable(board)
+    lattice = _check_search(board)
     task = board.task
     depths = (
         with_precision(task).potentials if task.option(LOSS) == "precision" else task.potentials
     )
     bounds = {node: lost_at(lattice, node, depths) for node in lattice.shape.nodes()}
-    last, good, seen = trace.walk[-1], lattice.good, lattice.counted
+    last, good, counted_nodes = trace.walk[-1], lattice.good, lattice.counted
     for node in map(tuple, trace.visited.tolist()):
         choices = []
-        if not seen:
+        if not counted_nodes:
             why = "The search begins at the top, where everything is lost."
-        elif node in trace.walk or node in lattice.shape.below(last) or last not in seen:
+        elif node in trace.walk or node in lattice.shape.below(last) or last not in counted_nodes:
             open_to = [
-                each
-                for each in lattice.shape.below(good[-1])
-                if each not in lattice.failing and each not in seen
+                below
+                for below in lattice.shape.below(good[-1])
+                if below not in lattice.failing and below not in counted_nodes
             ]
-            choices = [_next(lattice, "least", bounds, open_to, node)]
+            choices = [_build_node_choice(lattice, "least", bounds, open_to, node)]
             why = (
                 f"On the way down, of the nodes one step below {lattice.name(good[-1])}: "
                 f"{choices[0].reason}."
             )
         else:
-            best = min((loss_at(lattice, each), each) for each in good)
+            best = min((loss_at(lattice, satisfying), satisfying) for satisfying in good)
             open_to = [
-                each
-                for each in bounds
-                if each not in lattice.failing and each not in seen and (bounds[each], each) < best
+                other
+                for other, bound in bounds.items()
+                if other not in lattice.failing
+                and other not in counted_nodes
+                and (bound, other) < best
             ]
-            choices = [_next(lattice, "highest", bounds, open_to, node)]
+            choices = [_build_node_choice(lattice, "highest", bounds, open_to, node)]
             why = (
-                "Of the nodes that could lose less than the best so far, "
-                f"{written(loss_in_unit(board, best[0]))}, or as much at levels that come first, "
-                f"and are not known to fail: "
-                f"{choices[0].reason}. If it fails, those below it fail too."
+                "Of the nodes not known to fail that could lose less than the best so far, "
+                f"{written(loss_in_unit(board, best[0]))} (or as much, at levels that come first): "
+                f"{choices[0].reason}. If it fails, all nodes below it fail too."
             )
         yield lattice.step(lattice.conclude(lattice.look(node)), why, choices)
     yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
 
 
-def _next(
+def _build_node_choice(
     lattice: Nodes, which: str, bounds: Mapping[Node, int], open_to: Sequence[Node], chosen: Node
 ) -> Choice:
-    """Which node is counted next: of those open, that of the least loss, or of the highest."""
     rule = Rule(f"{which} loss with nothing suppressed", "Loss, nothing suppressed")
     sign = 1 if which == "least" else -1
     candidates = [
         Candidate(
-            lattice.name(each), (sign * bounds[each], each), each == chosen,
-            figures=(loss_in_unit(lattice.board, bounds[each]),),
+            lattice.name(node), (sign * bounds[node], node), node == chosen,
+            figures=(loss_in_unit(lattice.board, bounds[node]),),
         )
-        for each in open_to
+        for node in open_to
     ]  # fmt: skip
     return Choice("Which node is next?", (rule, FIRST_LEVELS), tuple(candidates))
 
 
-def _incognito(board: Blackboard) -> Iterator[Step]:
+def _explain_incognito(board: Blackboard) -> Iterator[Step]:
     trace = incognito.anonymise(board.task).trace
     assert trace.node is not None
-    lattice = _searchable(board)
+    lattice = _check_search(board)
     names, tops = board.task.classes.attributes, lattice.shape.tops
     for node in map(tuple, trace.visited.tolist()):
-        within = _counted_for(node, tops)
+        within = _find_columns(node, tops)
         why, choices = _AGAIN, list[Choice]()
         if node not in lattice.satisfying:
-            choice = _columns_next(lattice, within, node)
+            choice = _build_columns_choice(lattice, within, node)
             columns = enumerated([f"{names[j]} {node[j]}" for j in within])
             left = "" if len(within) == len(tops) else " and all others at their roots"
             why = f"Sets of {counted(len(within), 'column')}, {columns}{left}: {choice.reason}."
@@ -268,20 +276,20 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
     yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
 
 
-def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
+def _find_columns(node: Node, tops: Node) -> tuple[int, ...]:
     """The first, smallest set of columns that has these levels while all others are at their roots.
 
-    >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
+    >>> _find_columns((0, 2, 1), (1, 2, 2)), _find_columns((1, 0, 1), (1, 0, 1))
     ((0, 2), (1,))
     """
     own = tuple(j for j, (level, top) in enumerate(zip(node, tops, strict=True)) if level < top)
     return own or (min(range(len(tops)), key=tops.__getitem__),)
 
 
-def _columns_next(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choice:
+def _build_columns_choice(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choice:
     tops, known, candidates = lattice.shape.tops, lattice.counted | lattice.satisfying, []
     for node in lattice.shape.nodes():
-        own = _counted_for(node, tops)
+        own = _find_columns(node, tops)
         smaller = [(*node[:j], tops[j], *node[j + 1 :]) for j in own] if len(own) > 1 else []
         if len(own) == len(within) and node not in known and lattice.satisfying.issuperset(smaller):
             height = sum(node[j] for j in own)
@@ -291,23 +299,22 @@ def _columns_next(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choi
     return Choice("Which columns at which levels are next?", rules, tuple(candidates))
 
 
-def _mingen(board: Blackboard) -> Iterator[Step]:
-    """By height; the minimal satisfying node of highest precision."""
+def _explain_mingen(board: Blackboard) -> Iterator[Step]:
     trace = mingen.anonymise(board.task).trace
     chosen = trace.node
     assert chosen is not None
-    lattice = _searchable(board)
+    lattice = _check_search(board)
     for node in map(tuple, trace.visited.tolist()):
         known = lattice.satisfying | lattice.failing
-        lowest = [each for each in lattice.shape.at_height(sum(node)) if each not in known]
+        lowest = [low for low in lattice.shape.at_height(sum(node)) if low not in known]
         choice = Choice(
             "Which node is next?",
             (FIRST_LEVELS,),
-            tuple(Candidate(lattice.name(each), (each,), each == node) for each in lowest),
+            tuple(Candidate(lattice.name(low), (low,), low == node) for low in lowest),
         )
         why = (
-            f"Lowest heights first: of the nodes of height {sum(node)} that are not counted and "
-            f"lie above none that satisfies, {choice.reason}."
+            f"Lowest heights first: of the nodes of height {sum(node)} that are not counted yet "
+            f"and above none that satisfies, {choice.reason}."
         )
         yield lattice.step(lattice.conclude(lattice.look(node)), why, [choice])
     task = board.task
@@ -317,7 +324,7 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
         "Which of the minimal satisfying nodes is released?",
         (
             Rule("highest precision", "Precision ↑", " %"),
-            Rule("the one that was named"),
+            Rule("the node named in the settings"),
             Rule("least loss"),
             FIRST_LEVELS,
         ),
@@ -336,22 +343,22 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
     yield lattice.last(chosen, choice)
 
 
-def _levels(board: Blackboard) -> Iterator[Step]:
+def _explain_levels(board: Blackboard) -> Iterator[Step]:
     node = levels.anonymise(board.task).trace.node
     assert node is not None
     lattice = Nodes(board, board.task.suppression or 0)
     yield lattice.step(lattice.look(node), "These levels were chosen by hand.")
-    yield lattice.last(node, "These levels were asked for.")
+    yield lattice.last(node, "These are the chosen levels.")
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
-    "datafly": _datafly,
-    "improved-greedy": _improved_greedy,
-    "samarati": _samarati,
-    "mingen": _mingen,
-    "incognito": _incognito,
-    "ola": _ola,
-    "flash": _flash,
-    "optimal": _optimal,
-    "levels": _levels,
+    "datafly": _explain_datafly,
+    "improved-greedy": _explain_improved_greedy,
+    "samarati": _explain_samarati,
+    "mingen": _explain_mingen,
+    "incognito": _explain_incognito,
+    "ola": _explain_ola,
+    "flash": _explain_flash,
+    "optimal": _explain_optimal,
+    "levels": _explain_levels,
 }

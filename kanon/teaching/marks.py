@@ -1,4 +1,4 @@
-"""Answers marked, as docs/how-to/exercises.md says: of a student, and of a class with remarks."""
+"""The marks of a student or a class, with remarks on files; see docs/how-to/exercises.md."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,14 @@ from kanon.teaching.answers import MOST_CHANGES, Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading
 
-_LONGEST = 200  # so many letters of an answer are shown
+_LONGEST = 200  # the most letters of an answer that are shown
 
 
 @dataclass(frozen=True)
 class QuestionMark:
-    id: str  # the question
-    # the points that were got, and that there are
+    id: str  # of the question
     points: float
-    most: float
+    most: float  # points
     sentence: str  # why
 
 
@@ -44,14 +43,12 @@ class StudentMarks:
 
 @dataclass(frozen=True, eq=False)
 class ClassMarks:
-    # a row per file, in the order given: ``file``, ``student``, the points of each question under
-    # its id, ``points`` of all, ``of`` how many, ``percent``
-    files: pd.DataFrame
+    files: pd.DataFrame  # a row per file, in the order given
     questions: pd.DataFrame
 
     @property
     def lines(self) -> list[str]:
-        said = []
+        lines = []
         for row in self.questions.dropna(subset="mean").to_dict("records"):
             line = (
                 f"{row['question']}: {row['mean']:g} of {row['of']:g} on average, "
@@ -59,21 +56,21 @@ class ClassMarks:
             )
             for name in ("most often", "most often wrong"):
                 line += f"; {name} {row[name]}" if row[name] else ""
-            said.append(line)
-        return said
+            lines.append(line)
+        return lines
 
 
 def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
-            f"These answers are to another exercise set, {quoted(answers.set)}; this one, "
+            f"These answers belong to another exercise set, {quoted(answers.set)}; this one, "
             f"{quoted(exercises.title)}, is {quoted(exercises.fingerprint)}."
         )
-    known = {question.id for question in exercises.questions}
-    strange = [name for name in answers.answers if name not in known]
-    if strange:
+    ids = {question.id for question in exercises.questions}
+    unknown_ids = [name for name in answers.answers if name not in ids]
+    if unknown_ids:
         raise ExerciseError(
-            f"The answers have a question {quoted(strange[0])}, which the set does not have."
+            f"The answers have a question {quoted(unknown_ids[0])} that the set does not have."
         )
     marks = []
     for question in exercises.questions:
@@ -88,33 +85,35 @@ def marked_class(
     files: Sequence[tuple[str, Path | bytes]],
     progress: Progress = no_progress,
 ) -> ClassMarks:
-    """Mark a class from files; one that cannot be read or marked is a row that says why."""
+    """Mark the files of a class; the row of one that cannot be marked says why."""
     rows: list[dict[str, Any]] = []
     read = []
     for number, (name, source) in enumerate(files, start=1):
         row: dict[str, Any] = {"file": name, "student": "", "problem": "", "remark": ""}
         rows.append(row)
         try:
-            file = _File(name, read_answers(source), row)
+            file = _AnswerFile(name, read_answers(source), row)
             read.append(file)
             row["student"] = file.answers.student
             file.marks = score(exercises, file.answers)
         except ExerciseError as error:
             row["problem"] = error.sentence
         progress(number / len(files), f"File {number} of {len(files)}")
-    _remark(exercises, read)
+    _add_remarks(exercises, read)
     for file in read:
-        file.row |= _figures(exercises, file)
+        file.row |= _collect_figures(exercises, file)
     columns = [
-        "file", "student", *_columns(exercises), "points", "of", "percent",
+        "file", "student", *_name_question_columns(exercises), "points", "of", "percent",
         "problem", "remark", "minutes", "fingerprint",
     ]  # fmt: skip
-    counted = [file for file in read if file.marks and not file.again]
-    return ClassMarks(pd.DataFrame(rows, columns=columns), _questions(exercises, counted))
+    marked_files = [file for file in read if file.marks and not file.again]
+    return ClassMarks(
+        pd.DataFrame(rows, columns=columns), _build_question_table(exercises, marked_files)
+    )
 
 
 @dataclass(eq=False)
-class _File:
+class _AnswerFile:
     name: str
     answers: Answers
     row: dict[str, Any]
@@ -124,34 +123,34 @@ class _File:
 
     @property
     def student(self) -> str:
-        """The name as it is compared: by what can be seen of it."""
         seen = "".join(c for c in normalize("NFKC", self.answers.student) if category(c) != "Cf")
         return " ".join(seen.casefold().split())
 
 
-def _columns(exercises: ExerciseSet) -> list[str]:
-    """The columns of the questions: none is called like a column beside them."""
+def _name_question_columns(exercises: ExerciseSet) -> list[str]:
     return [f"question {question.id}" for question in exercises.questions]
 
 
-def _figures(exercises: ExerciseSet, file: _File) -> dict[str, Any]:
-    found: dict[str, Any] = {"remark": " ".join(file.remarks)}
+def _collect_figures(exercises: ExerciseSet, file: _AnswerFile) -> dict[str, Any]:
+    figures: dict[str, Any] = {"remark": " ".join(file.remarks)}
     if file.answers.log is not None:
-        found["minutes"] = round(max((each.at for each in file.answers.log), default=0.0) / 60, 1)
-        found["fingerprint"] = file.answers.own_fingerprint
+        figures["minutes"] = round(
+            max((change.at for change in file.answers.log), default=0.0) / 60, 1
+        )
+        figures["fingerprint"] = file.answers.own_fingerprint
     if file.marks:
-        for name, mark in zip(_columns(exercises), file.marks.marks, strict=True):
-            found[name] = round(mark.points, 2)
-        found["points"] = round(file.marks.points, 2)
-        found["of"] = file.marks.most
-        found["percent"] = round(100 * file.marks.points / file.marks.most, 1)
-    return found
+        for name, mark in zip(_name_question_columns(exercises), file.marks.marks, strict=True):
+            figures[name] = round(mark.points, 2)
+        figures["points"] = round(file.marks.points, 2)
+        figures["of"] = file.marks.most
+        figures["percent"] = round(100 * file.marks.points / file.marks.most, 1)
+    return figures
 
 
 # --- what is odd about a file ---------------------------------------------------------------
-def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
-    contents: dict[str, _File] = {}
-    names: dict[str, list[_File]] = {}
+def _add_remarks(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> None:
+    contents: dict[str, _AnswerFile] = {}
+    names: dict[str, list[_AnswerFile]] = {}
     for file in files:
         first = contents.setdefault(file.answers.own_fingerprint, file)
         if first is not file:
@@ -159,21 +158,21 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
             file.remarks.append(f"The same answers as in {quoted(first.name, 100)}.")
             continue
         if exercises.exam and file.marks:
-            file.remarks.extend(_changed(exercises, file.answers))
+            file.remarks.extend(_find_exam_problems(exercises, file.answers))
         names.setdefault(file.student, []).append(file)
     for group in names.values():
         for file in group:
             others = [other.name for other in group if other is not file]
             if others:
-                file.remarks.append(f"The same name stands in {listing(others)}.")
+                file.remarks.append(f"The same name is in {listing(others)}.")
 
 
-def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
+def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
     if answers.log is None or answers.fingerprint is None:
-        yield "Without the log and the fingerprint that an exam's answers have."
+        yield "The log and the fingerprint of an exam's answers are missing."
         return
     if answers.fingerprint != answers.own_fingerprint:
-        yield "Changed since it was handed in: its fingerprint is that of another content."
+        yield "Changed since it was handed in: its fingerprint does not fit its content."
     logged = {change.question for change in answers.log}
     missing = [
         str(number)
@@ -188,35 +187,35 @@ def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
 
 
 # --- question by question -------------------------------------------------------------------
-def _questions(exercises: ExerciseSet, files: Sequence[_File]) -> pd.DataFrame:
+def _build_question_table(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> pd.DataFrame:
     rows = []
     for place, question in enumerate(exercises.questions):
         table = exercises.table_of(question)
-        points, given, wrong = [], Counter[str](), Counter[str]()
+        points, answer_counts, wrong_counts = [], Counter[str](), Counter[str]()
         for file in files:
             assert file.marks, "only files that were marked are counted"
             mark = file.marks.marks[place]
             points.append(mark.points)
             answer = file.answers.answers.get(question.id)
             if answer is not None:
-                said = on_one_line(question.told(table, answer))
-                given[said] += 1
-                wrong[said] += mark.points < mark.most
+                text = on_one_line(question.told(table, answer))
+                answer_counts[text] += 1
+                wrong_counts[text] += mark.points < mark.most
         rows.append(
             {
                 "question": heading(place + 1, question),
                 "mean": round(sum(points) / len(points), 2) if points else None,
                 "of": question.points,
-                "answered": given.total(),
-                "right": given.total() - wrong.total(),
-                "most often": _most(given),
-                "most often wrong": _most(wrong),
+                "answered": answer_counts.total(),
+                "right": answer_counts.total() - wrong_counts.total(),
+                "most often": _describe_most_frequent(answer_counts),
+                "most often wrong": _describe_most_frequent(wrong_counts),
             }
         )
     return pd.DataFrame(rows).astype({"mean": float})
 
 
-def _most(given: Counter[str]) -> str:
-    said, count = given.most_common(1)[0] if given else ("", 0)
-    cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
-    return f"{cut} ({count} of {given.total()})" if count else ""
+def _describe_most_frequent(counts: Counter[str]) -> str:
+    text, count = counts.most_common(1)[0] if counts else ("", 0)
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return f"{cut} ({count} of {counts.total()})" if count else ""

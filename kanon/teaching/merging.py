@@ -1,4 +1,4 @@
-"""Lessons of greedy merging: which class is picked, and which partner, with every cost."""
+"""Lessons of greedy merging: the choice of a class and of its partner, with every cost."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,18 +17,15 @@ from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Choice, ClassState, Rule, Step, written
 
 Picking = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
-"""Why a class is picked, in a sentence, and the choice of it; none where it was drawn."""
+"""Explains the pick of a class in a sentence and a choice; no choice where it was drawn."""
 
 
 @dataclass(frozen=True)
 class Merge:
-    """A merge: what a step of merging shows beside its choices."""
-
-    # the two classes
     picked: ClassState
     partner: ClassState
-    third: ClassState | None  # the class that already had the tuple on which they meet
-    joined: ClassState  # what they are now
+    third: ClassState | None  # the class that already had the joined values
+    joined: ClassState  # the class that results
 
     @property
     def met(self) -> tuple[ClassState, ClassState]:
@@ -38,35 +35,36 @@ class Merge:
 def write_merges(
     board: Blackboard, merges: Iterable[reference.PlainMerge], picking: Picking
 ) -> Iterator[Step]:
-    for number, made in enumerate(merges, start=1):
-        reason, picks = picking(made)
-        choice = _partner(board, made)
-        third = None if made.third is None else board.state(made.third)
-        picked, partner, joined = map(board.state, (made.picked, made.partner, made.joined))
+    for number, plain in enumerate(merges, start=1):
+        reason, picks = picking(plain)
+        choice = _build_partner_choice(board, plain)
+        third = None if plain.third is None else board.state(plain.third)
+        picked, partner, joined = map(board.state, (plain.picked, plain.partner, plain.joined))
         merge = Merge(picked, partner, third, joined)
         yield board.step(
             f"Merge {number}: {board.called(picked)} + {board.called(partner)}",
-            f"{reason} {_why_partner(board, merge, choice)}",
-            board.recoded(map(board.state, made.after)),
+            f"{reason} {_explain_partner(board, merge, choice)}",
+            board.recoded(map(board.state, plain.after)),
             (*picks, choice),
             merge,
         )
 
 
 def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
-    """The merges that follow where a class breaks another model; none if all hold."""
     task, table = board.task, board.table
     groups = [
-        table.group(np.flatnonzero(before.assigned == each).tolist(), tuple(nodes))
-        for each, nodes in enumerate(before.nodes.tolist())
+        table.group(np.flatnonzero(before.assigned == number).tolist(), tuple(nodes))
+        for number, nodes in enumerate(before.nodes.tolist())
     ]
     models = " and ".join(model.sentence for model in task.models)
 
-    def picking(made: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
-        choice = _smallest(board, made.wrong, made.picked, "Which class that breaks a model?")
+    def pick_class(merge: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
+        choice = _build_smallest_choice(
+            board, merge.wrong, merge.picked, "Which class breaking a model is picked?"
+        )
         return (
-            f"{_quoted(made.picked, board)} is picked of the classes that do not meet {models}: "
-            f"{choice.reason}.",
+            f"Of the classes that do not meet {models}, {_quote_group(merge.picked, board)} is "
+            f"picked: {choice.reason}.",
             (choice,),
         )
 
@@ -78,35 +76,41 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
         task.strategy,
         task.scope,
     )
-    yield from write_merges(board, merges, picking)
+    yield from write_merges(board, merges, pick_class)
 
 
 # --- which class ------------------------------------------------------------------------------
-def _smallest(board: Blackboard, open_to: Sequence[Group], picked: Group, question: str) -> Choice:
+def _build_smallest_choice(
+    board: Blackboard, open_to: Sequence[Group], picked: Group, question: str
+) -> Choice:
     return Choice(
         question,
         (Rule("fewest records"), board.first),
         tuple(
-            board.candidate(each, (each.records, board.order(each.nodes)), picked, each.records)
-            for each in open_to
+            board.candidate(group, (group.records, board.order(group.nodes)), picked, group.records)
+            for group in open_to
         ),
     )
 
 
-def _picked_smallest(
-    board: Blackboard, made: reference.PlainMerge
+def _explain_smallest(
+    board: Blackboard, merge: reference.PlainMerge
 ) -> tuple[str, tuple[Choice, ...]]:
-    choice = _smallest(board, made.before, made.picked, "Which class is picked?")
-    said = f"{_quoted(made.picked, board)}, below k = {board.task.k}, is picked: {choice.reason}."
-    return said, (choice,)
+    choice = _build_smallest_choice(board, merge.before, merge.picked, "Which class is picked?")
+    name = _quote_group(merge.picked, board)
+    return f"{name}, below k = {board.task.k}, is picked: {choice.reason}.", (choice,)
 
 
-def _picked_first(board: Blackboard, made: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
-    some, picked = made.wrong, made.picked
-    candidates = (board.candidate(each, (board.order(each.nodes),), picked) for each in some)
+def _explain_first(
+    board: Blackboard, merge: reference.PlainMerge
+) -> tuple[str, tuple[Choice, ...]]:
+    classes_below_k, picked = merge.wrong, merge.picked
+    candidates = (
+        board.candidate(group, (board.order(group.nodes),), picked) for group in classes_below_k
+    )
     choice = Choice("Which class below k is picked?", (board.first,), tuple(candidates))
-    said = f"Of the {counted(len(some), 'class', 'classes')} below k = {board.task.k}"
-    return f"{said}, {_quoted(picked, board)} is picked: {choice.reason}.", (choice,)
+    start = f"Of the {counted(len(classes_below_k), 'class', 'classes')} below k = {board.task.k}"
+    return f"{start}, {_quote_group(picked, board)} is picked: {choice.reason}.", (choice,)
 
 
 # --- which partner ----------------------------------------------------------------------------
@@ -122,7 +126,7 @@ _COMPARED: Mapping[str, tuple[str, ...]] = {
     "t": ("t",),
     "k": ("k", "cost"),
 }
-"""What each strategy compares, in this order."""
+"""The figures that each strategy compares, in this order."""
 
 _RULES: Mapping[str, Rule] = {
     "cost": Rule("least cost"),
@@ -132,76 +136,76 @@ _RULES: Mapping[str, Rule] = {
     "cost / l": Rule("least cost / l", "Cost / l ↓"),
     "cost × t": Rule("least cost × t", "Cost × t ↓"),
 }
-"""What is best of what is compared."""
+"""The rule for each figure."""
 
 
-def _partner(board: Blackboard, made: reference.PlainMerge) -> Choice:
+def _build_partner_choice(board: Blackboard, merge: reference.PlainMerge) -> Choice:
     compared = _COMPARED[board.task.strategy]
     candidates = []
-    for each in made.partners:
-        cost, left = float(each.cost), _left(board, each)
-        figures = (_figure(one, cost, left) for one in compared)
-        candidate = board.candidate(each.group, each.key, made.partner, *figures)
-        terms = board.merging(board.state(made.picked), board.state(each.group))
+    for partner in merge.partners:
+        cost, left = float(partner.cost), _compute_level_left(board, partner)
+        figures = (_compute_figure(quantity, cost, left) for quantity in compared)
+        candidate = board.candidate(partner.group, partner.key, merge.partner, *figures)
+        terms = board.merging(board.state(merge.picked), board.state(partner.group))
         candidates.append(replace(candidate, cost=cost, terms=terms, second=left))
     return Choice(
-        f"With which class is {_quoted(made.picked, board)} merged?",
-        (*(_RULES[one] for one in compared), board.first),
+        f"With which class is {_quote_group(merge.picked, board)} merged?",
+        (*(_RULES[quantity] for quantity in compared), board.first),
         tuple(candidates),
     )
 
 
-def _left(board: Blackboard, partner: Partner) -> float | None:
+def _compute_level_left(board: Blackboard, partner: Partner) -> float | None:
     looks_at, left = LOOKS_AT[board.task.strategy], float(partner.left)
     return {"l": 1 / left if left else None, "t": left / 2, "k": -left}.get(looks_at)
 
 
-def _figure(compared: str, cost: float, left: float | None) -> float:
-    """What is compared of a candidate: its cost, the l, t or k that it leaves, or both in one."""
+def _compute_figure(compared: str, cost: float, left: float | None) -> float:
+    """The figure of a candidate: its cost, the l, t or k that it leaves, or both combined."""
     if compared == "cost" or left is None:
         return cost
     return {"cost / l": cost / left if left else cost, "cost × t": cost * left}.get(compared, left)
 
 
-def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
-    strategy, found = board.task.strategy, choice.chosen
+def _explain_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
+    strategy, chosen = board.task.strategy, choice.chosen
     looks_at = LOOKS_AT[strategy]
-    paid = f" at cost {written(found.cost)}" if looks_at or len(choice.candidates) == 1 else ""
+    paid = f" at cost {written(chosen.cost)}" if looks_at or len(choice.candidates) == 1 else ""
     if looks_at:
         where = "the merged class" if board.task.scope == "class" else "the table"
-        paid += f", which leaves {where} with {looks_at} = {written(found.second)}"
-    said = f"It is merged with “{merge.partner.label}”{paid}: {choice.reason}"
-    said += f". All rise to “{merge.joined.label}”"
+        paid += f", which leaves {where} with {looks_at} = {written(chosen.second)}"
+    sentence = f"It is merged with “{merge.partner.label}”{paid}: {choice.reason}"
+    sentence += f". All rise to “{merge.joined.label}”"
     if merge.third is not None:
-        said += (
-            f", which {counted(merge.third.records, 'record')} had already: "
-            "who looks the same is one class"
+        sentence += (
+            f", which {counted(merge.third.records, 'record')} had already; "
+            "records that look the same are one class"
         )
-    return f"{said}."
+    return f"{sentence}."
 
 
-def _quoted(group: Group, board: Blackboard) -> str:
+def _quote_group(group: Group, board: Blackboard) -> str:
     return f"“{board.label(group.nodes)}”"
 
 
 # --- the algorithms ---------------------------------------------------------------------------
-def _gaa(board: Blackboard) -> Iterator[Step]:
+def _explain_gaa(board: Blackboard) -> Iterator[Step]:
     task = board.task
     if gaa.number_of_parts(task) > 1:
         raise PlanError("A lesson shows GAA as published, in one part; choose parts '1'.")
     merges = list(reference.gaa(board.table, task.strategy, task.scope))
-    yield from write_merges(board, merges, lambda made: _picked_smallest(board, made))
+    yield from write_merges(board, merges, lambda merge: _explain_smallest(board, merge))
     yield from merges_for_models(board, board.recoded_by(merges))
 
 
-def _gaa_small(board: Blackboard) -> Iterator[Step]:
+def _explain_gaa_small(board: Blackboard) -> Iterator[Step]:
     gaa_small.check(board.task)
     merges = list(reference.gaa_small(board.table))
-    yield from write_merges(board, merges, lambda made: _picked_first(board, made))
+    yield from write_merges(board, merges, lambda merge: _explain_first(board, merge))
     yield from merges_for_models(board, board.recoded_by(merges))
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
-    "gaa": _gaa,
-    "gaa-small": _gaa_small,
+    "gaa": _explain_gaa,
+    "gaa-small": _explain_gaa_small,
 }

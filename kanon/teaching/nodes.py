@@ -1,4 +1,4 @@
-"""The nodes of a lattice counted the slow way: raise all, group, add up what is too small."""
+"""The nodes of a lattice counted the slow way: raise all, group, add up small classes."""
 
 from __future__ import annotations
 
@@ -19,27 +19,22 @@ from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Rule, Step
 
-FIRST_LEVELS = Rule("the first in the order of the levels")  # what decides among nodes that tie
+FIRST_LEVELS = Rule("the first in the order of the levels")  # decides ties between nodes
 
 
 @dataclass(frozen=True)
 class NodeView:
-    """A node of the lattice: what a step of a search shows beside its choices."""
-
     node: Node  # the level of each quasi-identifier
     # the largest k that the node reaches after suppressing at most the allowed records
     reached: int
     too_small: int  # the records in classes that have fewer than k records or break another model
     limit: int  # how many records may be suppressed
     satisfies: bool  # whether no more than that would have to be
-    # the nodes of which it is known from this one, and was not before, that they satisfy too (or,
-    # if this one does not, that they do not)
+    # the nodes that are known from now on to satisfy too (or, if this one fails, to fail)
     concluded: tuple[Node, ...] = ()
     walk: tuple[Node, ...] = ()  # the nodes that the search moved through so far
-    # between which nodes the search was looking: of OLA a low and a high one, of Flash what is
-    # left of its path
+    # where the search was looking: between a low and a high node (OLA), or on a path (Flash)
     between: tuple[Node, ...] = ()
-    # between which heights the search was looking, both included
     heights: tuple[int, int] | None = None
     also: tuple[NodeView, ...] = ()  # the other nodes that were counted to choose this one
     released: bool = False  # whether this is the node that is released
@@ -47,32 +42,26 @@ class NodeView:
 
 @dataclass(eq=False)
 class Nodes:
-    """The lattice of a task, counted the slow way."""
-
     board: Blackboard  # the task
     limit: int  # how many records may be suppressed
-    # the nodes that are known to satisfy, or not to, at this moment
+    # the nodes that are known so far to satisfy, or to fail
     satisfying: set[Node] = field(default_factory=set)
     failing: set[Node] = field(default_factory=set)
-    # the nodes whose classes were counted up to this moment, and those of them that satisfy
     counted: set[Node] = field(default_factory=set)
     good: list[Node] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # For its shape and its raised values alone: nothing is counted by it.
+        # Only for its shape and its raised values; it counts nothing.
         self.shape = Lattice(self.board.task, self.limit, no_progress)
 
     def at(self, node: Node) -> Recoding:
-        """The table at a node, with nothing suppressed."""
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node))
 
     def bad(self, whole: Recoding) -> np.ndarray:
-        """Which classes break k or a model."""
         task = self.board.task
         return (whole.counts < task.k) | broken(task.others, whole.released)
 
     def release(self, node: Node) -> Recoding:
-        """The release at a node: classes that break k or a model leave."""
         whole = self.at(node)
         gone = self.bad(whole)[whole.assigned]
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
@@ -97,18 +86,18 @@ class Nodes:
         known = self.satisfying if look.satisfies else self.failing
         tops = self.shape.tops
 
-        def follows(level: int, j: int) -> bool:
+        def is_implied(level: int, j: int) -> bool:
             if not look.satisfies:
                 return level <= look.node[j]
             return level >= look.node[j] if j in free else level == tops[j]
 
-        follow = tuple(
+        implied_nodes = tuple(
             node
             for node in self.shape.nodes()
-            if node not in known and node != look.node and all(map(follows, node, count()))
+            if node not in known and node != look.node and all(map(is_implied, node, count()))
         )
-        known.update(follow, [look.node])
-        return replace(look, concluded=follow)
+        known.update(implied_nodes, [look.node])
+        return replace(look, concluded=implied_nodes)
 
     # --- words ----------------------------------------------------------------------------------
     def name(self, node: Node) -> str:
@@ -118,26 +107,30 @@ class Nodes:
         task = self.board.task
         wrong = f"classes of fewer than k = {task.k}"
         if task.others:
-            wrong += f" or that break {' or '.join(model.sentence for model in task.others)}"
+            wrong += (
+                f", or in classes that break {' or '.join(model.sentence for model in task.others)}"
+            )
         if not look.too_small:
             return f"It satisfies: no record is in {wrong}."
-        said = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
+        records_in_words = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
         allowed = f"{self.limit} may be" if self.limit else "none may be"
         if look.satisfies:
-            return f"It satisfies: {said} and would be suppressed; {allowed}."
-        return f"It does not satisfy: {said} and would have to be suppressed; {allowed}."
+            return f"It satisfies: {records_in_words} and would be suppressed; {allowed}."
+        return (
+            f"It does not satisfy: {records_in_words} and would have to be suppressed; {allowed}."
+        )
 
     def conclusion(self, look: NodeView) -> str:
         if not look.concluded:
             return ""
-        where, verb, why = "below it", "fail", "lowering only parts classes"
+        where, verb, why = "below it", "fail", "lowering values only splits classes"
         if look.satisfies:
-            where, verb, why = "above it", "satisfy", "raising further only joins classes"
+            where, verb, why = "above it", "satisfy", "raising values only joins classes"
         size = len(look.concluded)
         nodes = f"the {size} nodes {where} {verb}"
         if size == 1:
             nodes = f"the node {where} {'satisfies' if look.satisfies else 'fails'}"
-        return f" So {nodes} too, unseen: {why}."
+        return f" So {nodes} too, without being counted: {why}."
 
     def step(
         self, look: NodeView, why: str, choices: Iterable[Choice] = (), then: str = ""
@@ -150,21 +143,21 @@ class Nodes:
             look,
         )
 
-    def last(self, node: Node, found: Choice | str, walk: Iterable[Node] = ()) -> Step:
+    def last(self, node: Node, reason: Choice | str, walk: Iterable[Node] = ()) -> Step:
         look = replace(self.look(node, walk), released=True)
         gone = " Nothing is suppressed."
         if look.too_small:
             gone = f" {counted(look.too_small, 'record is', 'records are')} suppressed."
-        choices = [found] if isinstance(found, Choice) else []
-        why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else found
-        sizes = f" Counted: {len(self.counted)} of {self.shape.size} nodes."
+        choices = [reason] if isinstance(reason, Choice) else []
+        why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else reason
+        sizes = f" {len(self.counted)} of {self.shape.size} nodes were counted."
         return self.board.step(
             f"Release {self.name(node)}", f"{why}{gone}{sizes}", self.release(node), choices, look
         )
 
 
 def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
-    """What is known of nodes after some looks: whether they satisfy, and were counted.
+    """Whether nodes satisfy, and whether they were counted, as known after these steps.
 
     >>> first = NodeView((0, 1), 1, 4, 0, False, ((0, 0),))
     >>> second = NodeView((0, 0), 1, 4, 0, False)
@@ -174,7 +167,7 @@ def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
     known: dict[Node, tuple[bool, bool]] = {}
     for look in looks:
         known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
-        known |= {each.node: (each.satisfies, True) for each in (look, *look.also)}
+        known |= {view.node: (view.satisfies, True) for view in (look, *look.also)}
     return known
 
 
@@ -228,16 +221,16 @@ def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
 
 
 def terms_at(lattice: Nodes, release: Recoding) -> tuple[CostTerm, ...]:
-    """What all records pay at a node: those of every class, and the suppressed to the roots."""
+    """The costs of all records at a node; suppressed records pay up to the roots."""
     board, targets = lattice.board, release.targets.tolist()
     return tuple(
         term
-        for held, nodes in zip(board.originals, targets, strict=True)
-        for term in board.rising(held, nodes, held.records)
+        for state, nodes in zip(board.originals, targets, strict=True)
+        for term in board.rising(state, nodes, state.records)
         if term.low != term.high
     )
 
 
 def loss_in_unit(board: Blackboard, loss: int | Fraction) -> float:
-    """What a search minimises, in the metric's own unit where it is the loss by the metric."""
+    """The loss that a search minimises, in the metric's own unit where the metric counts it."""
     return board.cost(int(loss)) if board.task.option(LOSS) == "metric" else float(loss)

@@ -23,12 +23,10 @@ _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.S
 
 @dataclass(frozen=True)
 class Preset:
-    # its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content
-    name: str
+    name: str  # of its file in sample_data/ and its folder in hierarchies/
     title: str  # what pages call it
     about: str  # one sentence
     roles: Mapping[str, Role]  # the role of each column
-    # the paper's, or what shows something on this table
     k: int
     metric: str
     levels: Mapping[str, int]  # levels of its quasi-identifiers at which that k is met
@@ -74,17 +72,16 @@ PRESETS: Mapping[str, Preset] = {
         ),
     )
 }  # fmt: skip
-"""Every small table, that of the first lesson first."""
+"""Every small table; the first lesson's comes first."""
 
 
 def preset_table(name: str) -> SmallTable:
-    """A small table that comes with kanon, with its roles and trees."""
-    # What is found out about a table is kept with it, so nobody is handed another one's.
-    return SmallTable(*_read(name))
+    # Results are cached in the table, so every caller gets its own.
+    return SmallTable(*_read_preset(name))
 
 
 @cache
-def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
+def _read_preset(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
     preset = PRESETS[name]
     schema = Schema(preset.roles)
     if preset.content:
@@ -104,7 +101,7 @@ def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
 
 
 def preset_for(module: ModuleType) -> str:
-    """The table on which an algorithm is seen best.
+    """The table that shows an algorithm best.
 
     >>> from kanon.algorithms import datafly, gaa, mondrian
     >>> [preset_for(module) for module in (gaa, datafly, mondrian)]

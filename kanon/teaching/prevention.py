@@ -1,4 +1,4 @@
-"""What an attacker concludes from how far values were raised, and which models prevent attacks."""
+"""What an attacker concludes from how far values were raised, and which models prevent it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -21,48 +21,48 @@ from kanon.sources.memory import MemorySource, classes_of_columns
 from kanon.teaching.case import METRIC, Case, Shares, texts_of, with_release
 from kanon.teaching.small_tables import raised
 
-_MOST_WAYS = 2_000  # so many ways to choose people from a register are looked at
+_MOST_WAYS = 2_000  # the most ways to choose people from a register that are tried
 
 
 def required_diversity(case: Case) -> DistinctLDiversity:
-    """The model that a release is taken to meet on purpose, if it meets it."""
+    """The model that is assumed to be required if a release meets it."""
     return DistinctLDiversity(2, case.sensitive)
 
 
 def minimality_of(case: Case) -> Minimality | None:
-    """What the release tells of sensitive values by being minimal, if it meets that model."""
+    """What a release that meets that model reveals by being minimal."""
     model = required_diversity(case)
     holds = model.holds(case.recoding.released)
     return measure_minimality(case.recoding, [model], case.k) if holds else None
 
 
 def deduce_values(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
-    """How likely a person has each sensitive value, by the class alone and by minimality too."""
+    """The chances of a person's sensitive values, by the class alone and by minimality too."""
     classes, before = case.recoding.classes, case.shares(case.fits(known))
     result = minimality_of(case)
     if result is None or not {*classes.attributes} <= {*known}:
         return before, before
     trees = zip(classes.hierarchies, classes.attributes, strict=True)
     person = [tree.node_of[known[name]] for tree, name in trees]
-    for one in result.conclusions:
-        if person in classes.nodes[one.members].tolist():
-            pairs = zip(one.values.tolist(), one.after.tolist(), strict=True)
+    for conclusion in result.conclusions:
+        if person in classes.nodes[conclusion.members].tolist():
+            pairs = zip(conclusion.values.tolist(), conclusion.after.tolist(), strict=True)
             return before, tuple((case.values[value], share) for value, share in pairs if share)
     return before, before
 
 
 def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
-    """How likely people of the register are to be in the class of somebody, before and after.
+    """The chances of people in the register to be in a person's class, before and after.
 
-    Before, all ways to choose its records from the people who fit are equally likely; after, those
-    that no lower node would have covered. Where all records have the same levels, nothing follows.
+    Before, all ways to choose its records from the matching people are equally likely; after, only
+    those that no lower node covers. Where all records have the same levels, nothing follows.
     """
     recoding, register, places = case.recoding, case.register, list(case.fits(known))
     names, trees = recoding.classes.attributes, recoding.classes.hierarchies
-    held = {*case.source.class_of_rows(recoding)[places].tolist()}
-    if len(held) != 1 or recoding.trace.node is not None or not {*names} <= {*register}:
+    class_positions = {*case.source.class_of_rows(recoding)[places].tolist()}
+    if len(class_positions) != 1 or recoding.trace.node is not None or not {*names} <= {*register}:
         return (), ()
-    node = recoding.nodes[place := held.pop()].tolist()
+    node = recoding.nodes[place := class_positions.pop()].tolist()
     size = int(recoding.counts[place])
 
     def shared(*tuples: list[int]) -> list[int]:
@@ -72,16 +72,16 @@ def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]
     people = [
         [tree.node_of[label] for tree, label in zip(trees, row, strict=True)] for row in labels
     ]
-    fitting = [person for person, nodes in enumerate(people) if shared(nodes, node) == node]
+    matching = [person for person, nodes in enumerate(people) if shared(nodes, node) == node]
     members = recoding.classes.nodes[recoding.assigned == place].tolist()
-    if math.comb(len(fitting), size) > _MOST_WAYS or shared(*members) != node:
+    if math.comb(len(matching), size) > _MOST_WAYS or shared(*members) != node:
         return (), ()
     ways = [
-        way for way in combinations(fitting, size) if shared(*map(people.__getitem__, way)) == node
+        way for way in combinations(matching, size) if shared(*map(people.__getitem__, way)) == node
     ]
-    called = {p: " ".join(map(str, register.loc[p, list(case.names)])) for p in fitting}
-    return tuple((name, size / len(fitting)) for name in called.values()), tuple(
-        (name, sum(p in way for way in ways) / len(ways)) for p, name in called.items()
+    names_of_people = {p: " ".join(map(str, register.loc[p, list(case.names)])) for p in matching}
+    return tuple((name, size / len(matching)) for name in names_of_people.values()), tuple(
+        (name, sum(p in way for way in ways) / len(ways)) for p, name in names_of_people.items()
     )
 
 
@@ -93,35 +93,32 @@ DEDUCTIONS: Mapping[str, Callable[[Case, Mapping[str, str]], tuple[Shares, Share
 
 
 LARGEST_T = 0.25
-"""The t asked for against skewness: no share in a class is then more than 25 points above the
-table's. A round number for lessons and no norm."""
+"""The t required against skewness: no share in a class is then more than 25 points above the
+table's. A round number for lessons, not a norm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prevention:
-    model: str  # the model with its parameter, as it stands in a sentence
-    reached: float  # the level that the release has
-    holds: bool  # whether the release meets the model as it is
-    # the same table with a release that meets it, to be attacked in the same way: this one if it
-    # does, else one of :func:`kanon.teaching.case.with_release`
-    case: Case | None
-    alteration: float | None  # how much that release alters, in percent as NLLM counts
+    model: str  # the model with its parameter, as in a sentence
+    reached: float  # the level of the release
+    holds: bool  # whether the release meets the model
+    case: Case | None  # the same table with a release that meets it; None if there is none
+    alteration: float | None  # of that release, in percent by NLLM
     sentence: str  # all of that in words
 
 
 def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
-    return _PREVENTED[kind](case, ruled_out)
+    return _PREVENTIONS[kind](case, ruled_out)
 
 
-def _prevented_linkage(case: Case, ruled_out: int) -> Prevention:
-    """k-anonymity by all columns that the register has, and not the quasi-identifiers alone."""
+def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
     model = KAnonymity(max(case.k, 2))
     reached = classes_of_columns(case.released, case.linkable).min_k or 0
     more = [name for name in case.linkable if name not in case.recoding.classes.attributes]
     roles = Schema({**case.schema.roles, **dict.fromkeys(more, Role.QUASI_IDENTIFIER)})
     trees = dict(zip(case.source.classes.attributes, case.source.classes.hierarchies, strict=True))
     trees |= {name: build.suppression(case.knowable[name]) for name in more}
-    return _prevention(
+    return _build_prevention(
         case,
         f"{model.sentence} by {listing(case.linkable, most=12)}",
         f"k is {reached}",
@@ -133,10 +130,10 @@ def _prevented_linkage(case: Case, ruled_out: int) -> Prevention:
     )
 
 
-def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
+def _prevent_by_model(model: Model, symbol: str, case: Case) -> Prevention:
     reached = model.level(case.recoding.released)
     assert reached is not None, "something was released"
-    return _prevention(
+    return _build_prevention(
         case,
         model.sentence,
         f"{symbol} is {rounded(reached, model.card.direction == 'lower')}",
@@ -146,18 +143,18 @@ def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
     )
 
 
-def _prevented_minimality(case: Case, _: int) -> Prevention:
-    """The least k of a release of which nothing follows."""
+def _prevent_minimality(case: Case, _: int) -> Prevention:
+    """The least k of a release from which nothing follows."""
     k, safer = case.k, case
     while (result := minimality_of(safer)) and (result.worst or result.unreckoned):
         k += 1
         safer = with_release(case, k, required_diversity(case))
     model, level = KAnonymity(k).sentence, f"k is {case.k}"
-    return _prevention(case, model, level, case.k, safer is case, lambda: safer)
+    return _build_prevention(case, model, level, case.k, safer is case, lambda: safer)
 
 
-def _prevented_downcoding(case: Case, _: int) -> Prevention:
-    """The least levels that all released values lie at or below."""
+def _prevent_downcoding(case: Case, _: int) -> Prevention:
+    """The least level of each column that no released value is above."""
     model = "One level for all values of a column, chosen without looking at the records,"
     level, classes = f"records were raised as little as k = {case.k} allows", case.recoding.classes
     trees = zip(classes.hierarchies, case.recoding.nodes.T, strict=True)
@@ -165,44 +162,46 @@ def _prevented_downcoding(case: Case, _: int) -> Prevention:
     same = raised(classes, dict(zip(classes.attributes, levels, strict=True)))
     safer = replace(case, recoding=same.with_trace(Trace(node=levels)))
     holds = case.recoding.trace.node is not None
-    return _prevention(case, model, level, case.k, holds, lambda: safer)
+    return _build_prevention(case, model, level, case.k, holds, lambda: safer)
 
 
-_PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
-    "linkage": _prevented_linkage,
-    "homogeneity": lambda case, _: _prevented_by(DistinctLDiversity(2, case.sensitive), "l", case),
-    "skewness": lambda case, _: _prevented_by(
+_PREVENTIONS: Mapping[str, Callable[[Case, int], Prevention]] = {
+    "linkage": _prevent_linkage,
+    "homogeneity": lambda case, _: _prevent_by_model(
+        DistinctLDiversity(2, case.sensitive), "l", case
+    ),
+    "skewness": lambda case, _: _prevent_by_model(
         TCloseness(LARGEST_T, case.sensitive, "variational"), "t", case
     ),
-    "background": lambda case, ruled_out: _prevented_by(
+    "background": lambda case, ruled_out: _prevent_by_model(
         DistinctLDiversity(max(ruled_out, 1) + 2, case.sensitive), "l", case
     ),
-    "minimality": _prevented_minimality,
-    "downcoding": _prevented_downcoding,
+    "minimality": _prevent_minimality,
+    "downcoding": _prevent_downcoding,
 }
 
 
-def _prevention(
+def _build_prevention(
     case: Case, model: str, level: str, reached: float, holds: bool, safer: Callable[[], Case]
 ) -> Prevention:
     if holds:
-        said = f"{model} holds here: {level}."
-        return Prevention(model, reached, True, case, _alteration(case), said)
+        sentence = f"{model} holds here: {level}."
+        return Prevention(model, reached, True, case, _measure_alteration(case), sentence)
     start = f"{model} would not have allowed this release, in which {level}"
     try:
         other = safer()
     except Unsatisfiable:
         sentence = f"{start}; no release of this table can meet it."
         return Prevention(model, reached, False, None, None, sentence)
-    cost = _alteration(other)
+    cost = _measure_alteration(other)
     same = other.schema is case.schema
-    than = f", where this one alters {percent(_alteration(case))}" if same else ""
+    comparison = f", where this one alters {percent(_measure_alteration(case))}" if same else ""
     sentence = (
         f"{start}; a release of this table that meets it alters {percent(cost)} of all that could "
-        f"be lost, measured by {METRIC.card.title}{than}."
+        f"be lost, measured by {METRIC.card.title}{comparison}."
     )
     return Prevention(model, reached, False, other, cost, sentence)
 
 
-def _alteration(case: Case) -> float:
+def _measure_alteration(case: Case) -> float:
     return alteration.value(case.recoding, METRIC)

@@ -1,4 +1,4 @@
-"""The kinds of questions on a small table, a class each; what marks an answer follows from it."""
+"""The kinds of questions on a small table, a class each; solutions are computed from the table."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_
 
 Level = Annotated[StrictInt, Field(ge=0)]
 
-_LARGEST = 1e300  # no number that is asked for is nearly as large
+_LARGEST = 1e300  # far above any solution
 
 
 class NumberQuestion(Question):
-    """Work out a number of the table, or of what it becomes at some levels."""
-
     NAMES: ClassVar[Mapping[str, str]] = {
         "k": "What is k: how many records does the smallest class have?",
         "classes": "How many classes does the table have?",
         "unique": "How many records are unique by their quasi-identifiers?",
         "alteration": "What is the alteration, in percent,",
-        "entropy-l": "What is the entropy l-diversity: of the class where it is lowest, exp of the "
-        "entropy",
-        "distinct-l": "What is the distinct l-diversity: in the class with the fewest, how many "
-        "values are there",
-        "t": "What is t, the total variation: of the class where it is highest, half the sum of "
-        "the differences between its shares and the table's",
+        "entropy-l": "What is the entropy l-diversity (exp of the entropy, in the class where it "
+        "is lowest)",
+        "distinct-l": "What is the distinct l-diversity (the number of values in the class with "
+        "the fewest)",
+        "t": "What is t, the total variation (half the sum of the differences between a class’s "
+        "shares and the table’s, in the class where it is highest)",
     }
     TITLES: ClassVar[dict[str, str]] = {
         "k": "The k of the table",
@@ -68,7 +66,7 @@ class NumberQuestion(Question):
     )
     metric: str = Field(
         default="nllm",
-        title="Costs by",
+        title="Metric",
         json_schema_extra={"choices": "metrics", "only": {"number": ["alteration"]}},
     )
     sensitive: str | None = Field(
@@ -89,14 +87,13 @@ class NumberQuestion(Question):
 
     @property
     def allowed(self) -> float:
-        """How far off an answer may be: what the file says, else 0 for counts and 0.05."""
+        """How far off an answer may be: as in the file, else 0 for counts and 0.05 for others."""
         if self.tolerance is not None:
             return self.tolerance
         return 0.0 if self.whole else 0.05
 
     @property
     def whole(self) -> bool:
-        """Whether the number is a count."""
         return self.number in self._WHOLE
 
     @property
@@ -107,15 +104,13 @@ class NumberQuestion(Question):
         start = end = ""
         if self.levels:
             listed = ", ".join(f"{name} {level}" for name, level in self.levels.items())
-            start = (
-                f"Raise the table to these levels, other columns staying as they are: {listed}. "
-            )
+            start = f"Raise the table to these levels, and leave the other columns: {listed}. "
         if self.number == "alteration":
-            end = f" as {metric_named(self.metric).card.title} counts?"
+            end = f" as {metric_named(self.metric).card.title} counts it?"
         elif self.number in self.SENSITIVE:
             end = f" of {quoted(self.column(table))}?"
-        near = f" Up to {self.allowed:g} off counts as right." if self.allowed else ""
-        return f"{start}{self.NAMES[self.number]}{end}{near}"
+        tolerance = f" An answer up to {self.allowed:g} off is right." if self.allowed else ""
+        return f"{start}{self.NAMES[self.number]}{end}{tolerance}"
 
     def solution(self, table: SmallTable) -> float | int:
         release = raised(table.classes, self.levels)
@@ -129,42 +124,39 @@ class NumberQuestion(Question):
             case "alteration":
                 return alteration.value(release, metric_named(self.metric))
         measured = sensitive_measures(release.released.sensitive_named(self.column(table)))
-        found = measured[self.SENSITIVE[self.number]]
-        assert found is not None, "only infinite levels are None"
-        return found
+        solution = measured[self.SENSITIVE[self.number]]
+        assert solution is not None, "only infinite levels are None"
+        return solution
 
     def solved(self, table: SmallTable) -> str:
-        found = self.solution(table)
-        return f"{shown(found)}." if isinstance(found, int) else f"About {shown(found)}."
+        solution = self.solution(table)
+        return f"{shown(solution)}." if isinstance(solution, int) else f"About {shown(solution)}."
 
     def told(self, table: SmallTable, answer: object) -> str:
         return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """All points within the tolerance, else none."""
         if isinstance(answer, bool) or not isinstance(answer, int | float):
-            return Mark(0.0, "The answer has to be a number.")
+            return Mark(0.0, "The answer must be a number.")
         if not _is_number(answer):
-            return Mark(0.0, "The answer has to be a finite number.")
+            return Mark(0.0, "The answer must be a finite number.")
         right = self.solution(table)
-        # A number with the last decimal rounded to the other side is not further off.
+        # A number whose last decimal was rounded the other way counts as within.
         if abs(answer - right) <= self.allowed * (1 + 1e-9) + 1e-9:
             return Mark(1.0, f"Right: it is {shown(right)}.")
         return Mark(0.0, f"It is {shown(right)}, not {shown(answer)}.")
 
     def check(self, table: SmallTable) -> None:
-        """Check that the number is defined, and that a metric of that name exists."""
         metric_named(self.metric)
         super().check(table)
 
     def column(self, table: SmallTable) -> str:
-        """The sensitive column: the one that is named, or the only one."""
-        known = [each.name for each in table.classes.sensitive]
+        known = [sensitive.name for sensitive in table.classes.sensitive]
         if self.sensitive is None and len(known) == 1:
             return known[0]
         if self.sensitive not in known:
             raise ExerciseError(
-                f"The key sensitive has to be one of the sensitive columns ({listing(known)})."
+                f"The key sensitive must be one of the sensitive columns ({listing(known)})."
                 if known
                 else "The table has no sensitive column."
             )
@@ -172,8 +164,6 @@ class NumberQuestion(Question):
 
 
 class ChoiceQuestion(Question):
-    """Which class GAA merges next, or with which one; the answer is the labels of a class."""
-
     CHOICES: ClassVar[dict[str, str]] = {
         "smallest": "The class that GAA takes",
         "partner": "The class with which it is merged",
@@ -186,7 +176,7 @@ class ChoiceQuestion(Question):
     merges: Annotated[StrictInt, Field(ge=0, lt=MOST_RECORDS)] = Field(
         default=0, title="After how many merges"
     )
-    metric: str = Field(default="nllm", title="Costs by", json_schema_extra={"choices": "metrics"})
+    metric: str = Field(default="nllm", title="Metric", json_schema_extra={"choices": "metrics"})
 
     @property
     def usual_title(self) -> str:
@@ -194,24 +184,22 @@ class ChoiceQuestion(Question):
 
     @property
     def goes_by(self) -> str | None:
-        """The metric; what is the smallest class at first does not depend on it."""
         return self.metric if self.merges or self.choose == "partner" else None
 
     def asked(self, table: SmallTable) -> str:
         after = f"After {counted(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
-            return f"{after}, which class does GAA take to merge it with another one?"
+            return f"{after}, which class does GAA take, to merge it with another one?"
         step = self.step(table)
         return (
             f"{after}, GAA takes the class {tuple_text(step.smallest)}. With which class does it "
-            f"merge that one, where {metric_named(self.metric).card.title} counts?"
+            f"merge it, with costs by {metric_named(self.metric).card.title}?"
         )
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
         return {"options": [", ".join(labels) for labels in self.options(table)]}
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
-        """The classes that there are to choose from, in canonical order."""
         step = self.step(table)
         if self.choose == "smallest":
             return step.options
@@ -222,51 +210,51 @@ class ChoiceQuestion(Question):
         return list(step.smallest if self.choose == "smallest" else step.partner)
 
     def solved(self, table: SmallTable) -> str:
-        taken = tuple(self.solution(table))
-        others = [tuple_text(labels) for labels in self._right(table) if labels != taken]
-        equal = f"; as good: {', '.join(others)}" if others else ""
-        return f"{tuple_text(taken)}{equal}."
+        solution = tuple(self.solution(table))
+        others = [
+            tuple_text(labels) for labels in self._list_right_choices(table) if labels != solution
+        ]
+        equal = f"; equally good: {', '.join(others)}" if others else ""
+        return f"{tuple_text(solution)}{equal}."
 
     def told(self, table: SmallTable, answer: object) -> str:
-        given = self._given(table, answer)
-        return tuple_text(given) if given else NOT_ALLOWED
+        chosen = self._read_choice(table, answer)
+        return tuple_text(chosen) if chosen else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """All points for the class that GAA takes and for those as good, else none."""
-        options, given = self.options(table), self._given(table, answer)
-        if not given:
+        options, chosen = self.options(table), self._read_choice(table, answer)
+        if not chosen:
             return Mark(
                 0.0,
-                "The answer has to be one of the classes, as a list of its values: "
+                "The answer must be one of the classes, as a list of its values: "
                 f"{', '.join(map(tuple_text, options))}.",
             )
-        taken = tuple(self.solution(table))
-        right = self._right(table)
-        why = "the smallest" if self.choose == "smallest" else "the cheapest"
-        why = why if len(right) == 1 else f"one of {why}"
-        if given == taken:
-            return Mark(1.0, f"Right: {tuple_text(taken)} is {why}.")
-        if given in right:
+        solution = tuple(self.solution(table))
+        right = self._list_right_choices(table)
+        reason = "the smallest" if self.choose == "smallest" else "the cheapest"
+        reason = reason if len(right) == 1 else f"one of {reason}"
+        if chosen == solution:
+            return Mark(1.0, f"Right: {tuple_text(solution)} is {reason}.")
+        if chosen in right:
             return Mark(
                 1.0,
-                f"Right: {tuple_text(given)} is as good as {tuple_text(taken)}, which GAA takes "
-                "because it stands first in tree order.",
+                f"Right: {tuple_text(chosen)} is as good as {tuple_text(solution)}, which GAA "
+                "takes because it comes first in tree order.",
             )
-        return Mark(0.0, f"It is {tuple_text(taken)}, {why}, not {tuple_text(given)}.")
+        return Mark(0.0, f"It is {tuple_text(solution)}, {reason}, not {tuple_text(chosen)}.")
 
-    def _given(self, table: SmallTable, answer: object) -> Labels:
-        """The class that an answer names; empty if it names none."""
-        listed = isinstance(answer, Sequence) and not isinstance(answer, str)
-        given = tuple(answer) if isinstance(answer, Sequence) and listed else ()
-        return given if given in self.options(table) else ()
+    def _read_choice(self, table: SmallTable, answer: object) -> Labels:
+        is_list = isinstance(answer, Sequence) and not isinstance(answer, str)
+        labels = tuple(answer) if isinstance(answer, Sequence) and is_list else ()
+        return labels if labels in self.options(table) else ()
 
-    def _right(self, table: SmallTable) -> tuple[Labels, ...]:
+    def _list_right_choices(self, table: SmallTable) -> tuple[Labels, ...]:
         step = self.step(table)
         return step.smallest_ones if self.choose == "smallest" else step.cheapest
 
     def step(self, table: SmallTable) -> MergeStep:
         about = ("step", self.metric, self.merges)
-        return table.once(about, lambda: _step(table, self.metric, self.merges))
+        return table.once(about, lambda: _build_merge_step(table, self.metric, self.merges))
 
 
 AnyQuestion = Annotated[
@@ -278,68 +266,68 @@ KINDS: Mapping[str, type[Question]] = {
     get_args(model.model_fields["kind"].annotation)[0]: model
     for model in get_args(get_args(AnyQuestion)[0])
 }
-"""The class of each kind, by what it is called in files."""
+"""The class of each kind, by its name in files."""
 
 
 @dataclass(frozen=True)
 class MergeStep:
-    # the classes, as labels and as nodes, and how many records each has
     options: tuple[Labels, ...]
     nodes: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
-    # per class what merging it with the one that is taken costs, as a fraction
+    # per class the cost of merging it with the one that is taken, as a fraction
     costs: tuple[Fraction | None, ...]
-    # the one that is taken, and the one that it is merged with
     smallest: Labels
     partner: Labels
-    # those that are as good
     smallest_ones: tuple[Labels, ...]
     cheapest: tuple[Labels, ...]
 
 
-def _step(table: SmallTable, metric: str, merges: int) -> MergeStep:
+def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     classes = table.classes
     depths = whole_potentials(classes, metric_named(metric))
     path = merge_path(Task(classes, depths, k=classes.n_records))
     if not len(path.parts):
-        raise ExerciseError("The table has one class, so there is nothing to be merged.")
+        raise ExerciseError("The table has one class, so there is nothing to merge.")
     if merges >= len(path.parts):
         raise ExerciseError(
-            f"After {counted(merges, 'merge')} nothing is left to be merged; merges has to be "
+            f"After {counted(merges, 'merge')} nothing is left to merge; merges must be "
             f"below {len(path.parts)}."
         )
-    now = path.after(merges)
+    release = path.after(merges)
     taken, partner = (tuple(path.nodes[place].tolist()) for place in path.parts[merges][:2])
-    sizes = {tuple(row): n for row, n in zip(now.nodes.tolist(), now.counts.tolist(), strict=True)}
+    sizes = {
+        tuple(row): n
+        for row, n in zip(release.nodes.tolist(), release.counts.tolist(), strict=True)
+    }
 
     def cost(other: tuple[int, ...]) -> Fraction:
-        """MC: what all records of both classes lose."""
-        found = Fraction(0)
+        loss = Fraction(0)
         for j, tree in enumerate(classes.hierarchies):
-            left = depths.exact(j, tree.lca(taken[j], other[j]))
-            found += (depths.exact(j, taken[j]) - left) * sizes[taken]
-            found += (depths.exact(j, other[j]) - left) * sizes[other]
-        return found
+            root_cost = depths.exact(j, tree.lca(taken[j], other[j]))
+            loss += (depths.exact(j, taken[j]) - root_cost) * sizes[taken]
+            loss += (depths.exact(j, other[j]) - root_cost) * sizes[other]
+        return loss
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
     irrational = depths.slack > 0 and not depths.digits
     least = min(costs.values()) + (depths.slack / depths.scale if irrational else 0)
     return MergeStep(
-        options=tuple(labels_of(now, nodes) for nodes in sizes),
+        options=tuple(labels_of(release, nodes) for nodes in sizes),
         nodes=tuple(sizes),
         sizes=tuple(sizes.values()),
         costs=tuple(costs.get(nodes) for nodes in sizes),
-        smallest=labels_of(now, taken),
-        partner=labels_of(now, partner),
+        smallest=labels_of(release, taken),
+        partner=labels_of(release, partner),
         smallest_ones=tuple(
-            labels_of(now, nodes) for nodes, size in sizes.items() if size == min(sizes.values())
+            labels_of(release, nodes)
+            for nodes, size in sizes.items()
+            if size == min(sizes.values())
         ),
-        cheapest=tuple(labels_of(now, nodes) for nodes, paid in costs.items() if paid <= least),
+        cheapest=tuple(labels_of(release, nodes) for nodes, paid in costs.items() if paid <= least),
     )
 
 
 def _is_number(answer: object) -> TypeGuard[int | float]:
-    """Whether an answer is a finite number; no count is too long to be compared."""
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return False
     return abs(answer) <= _LARGEST

@@ -1,4 +1,4 @@
-"""The lessons of regions: Mondrian cuts the table, the lattice sweep takes groups out of it."""
+"""Lessons of regions: Mondrian cuts the table, the lattice sweep takes groups out of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +21,10 @@ from kanon.teaching.nodes import FIRST_LEVELS
 @dataclass(frozen=True)
 class Sweep:
     node: Node | None  # the levels at which the remaining records are grouped
-    loss: float | None  # what raising the whole table to them would cost, in the metric's own unit
-    # what is released: the groups of the node, or the class that one was joined to
-    groups: tuple[ClassState, ...]
-    remaining: int  # how many records are left after the step
-    # where one joins a class: that class, as it was, and what joins it
+    loss: float | None  # of raising the whole table to them, in the metric's own unit
+    groups: tuple[ClassState, ...]  # the released groups of the node, or the class that was joined
+    remaining: int  # records left after the step
+    # where a class is joined: that class before, and what joins it
     met: tuple[ClassState, ClassState] | None = None
 
 
@@ -34,13 +33,13 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
     task = lattice_sweep.by_least_k(board.task)
     board = replace(board, task=task)
     visits = list(walk(board.table))
-    yield from _walk(board, visits)
-    yield from _joining(board, visits)
+    yield from _explain_sweep_walk(board, visits)
+    yield from _explain_joining(board, visits)
     if task.option(lattice_sweep.EFFORT) == "fast":
         return
     first = lattice_sweep.finished(task, walked(task))
     order = lattice_sweep.finished(task, in_group_order(task))
-    losses = [total_loss(task, each) for each in (first, order)]
+    losses = [total_loss(task, release) for release in (first, order)]
     best = min(range(2), key=losses.__getitem__)
     names = "in the order of the nodes", "in the order of the groups’ cost per record"
     choice = Choice(
@@ -61,18 +60,18 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
         (choice,),
     )
     final = lattice_sweep.anonymise(task)
-    won = losses[best] - total_loss(task, final)
+    saved = losses[best] - total_loss(task, final)
     yield board.step(
-        "Made better",
-        "Classes are dissolved into others, or merged with near ones and split anew, wherever that "
-        f"costs less: {written(board.cost(won))} less in all."
-        if won
-        else "Dissolving a class, or merging and splitting near ones, would cost less nowhere.",
+        "Improvement",
+        "Classes are dissolved into others, or merged with near ones and split again, wherever "
+        f"that costs less: {written(board.cost(saved))} less in all."
+        if saved
+        else "Neither dissolving a class nor merging and splitting near ones would cost less.",
         final,
     )
 
 
-def _walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
+def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
     """A step per node at which a group was released, the cheapest first."""
     task, table = board.task, board.table
     released, passed = list[ClassState](), list[Visit]()
@@ -82,69 +81,69 @@ def _walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
             continue
         candidates = tuple(
             Candidate(
-                board.levels(each.levels),
-                (each.loss, each.levels),
-                each is visit,
-                float(each.loss),
-                figures=(float(each.loss),),
-                refused="" if each is visit else f"no group of k = {task.k} records is left there",
+                board.levels(past.levels),
+                (past.loss, past.levels),
+                past is visit,
+                float(past.loss),
+                figures=(float(past.loss),),
+                refused="" if past is visit else f"no group of k = {task.k} records is left there",
             )
-            for each in passed
+            for past in passed
         )
-        # With this one again: nothing is left there that could be released.
+        # This one is listed again: nothing releasable is left there.
         passed = [visit]
-        held = tuple(map(board.state, visit.groups))
-        released += held
+        groups = tuple(map(board.state, visit.groups))
+        released += groups
         rules = Rule("least loss of the whole table"), FIRST_LEVELS
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
-            f"Levels {board.levels(visit.levels)}: {counted(len(held), 'group')}",
-            f"These levels, by which {written(choice.chosen.cost)} of the whole table would be "
-            f"lost, are next: {choice.reason}. Of the records that remain, "
-            f"those that look the same here and are at least k = {task.k} are released so: "
-            f"{', '.join(f'“{group.label}” ({group.records})' for group in held)}.",
+            f"Levels {board.levels(visit.levels)}: {counted(len(groups), 'group')}",
+            f"Raising the whole table to these levels would lose {written(choice.chosen.cost)}. "
+            f"They are next: {choice.reason}. Of the remaining records, groups of at least "
+            f"k = {task.k} that look the same at these levels are released: "
+            f"{', '.join(f'“{group.label}” ({group.records})' for group in groups)}.",
             board.recoded(released),
             (choice,),
-            Sweep(visit.levels, float(visit.loss), held, table.size(visit.left)),
+            Sweep(visit.levels, float(visit.loss), groups, table.size(visit.left)),
         )
 
 
-def _joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
-    """What is left joins the classes that it costs least; what none can take is merged on."""
+def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Step]:
+    """Remaining classes join the cheapest released ones; those that none can take are merged."""
     board, left = replace(board, task=replace(board.task, weighted=True)), list(visits[-1].left)
     aside = list[int]()
     now = released_by(visits, board.table)
-    for made in join(board.table, now, tuple(left)):
-        each = left.pop(0)
-        if made.place is None:
-            aside.append(each)
+    for joining in join(board.table, now, tuple(left)):
+        remaining = left.pop(0)
+        if joining.place is None:
+            aside.append(remaining)
             continue
-        now, one = made.after, board.state(made.one)
-        joined, held = board.state(made.place.group), board.state(made.place.widened)
+        now, state = joining.after, board.state(joining.one)
+        joined, widened = board.state(joining.place.group), board.state(joining.place.widened)
         choice = Choice(
-            f"Which class does “{one.label}” join?",
+            f"Which class does “{state.label}” join?",
             (Rule("least cost"), FIRST),
             tuple(
                 replace(
                     board.candidate(
-                        place.group, (place.cost, place.group.nodes), made.place.group,
+                        place.group, (place.cost, place.group.nodes), joining.place.group,
                         float(place.cost),
                     ),
                     cost=float(place.cost),
-                    terms=board.merging(one, board.state(place.group)),
+                    terms=board.merging(state, board.state(place.group)),
                     refused="" if place.allowed else "another model would break",
                 )
-                for place in made.places
+                for place in joining.places
             ),
         )  # fmt: skip
         yield board.step(
-            f"“{one.label}” joins",
-            f"{counted(one.records, 'record')} of “{one.label}” "
-            f"{'is' if one.records == 1 else 'are'} left over, for the class that it costs "
-            f"least to widen, “{joined.label}”: {choice.reason}. It becomes “{held.label}”.",
+            f"“{state.label}” joins",
+            f"{counted(state.records, 'record')} of “{state.label}” "
+            f"{'is' if state.records == 1 else 'are'} left over and joins “{joined.label}”, the "
+            f"class that it costs least to widen: {choice.reason}. It becomes “{widened.label}”.",
             board.recoded(map(board.state, now)),
             (choice,),
-            Sweep(None, None, (held,), board.table.size([*aside, *left]), (joined, one)),
+            Sweep(None, None, (widened,), board.table.size([*aside, *left]), (joined, state)),
         )
     if aside:
         merging = replace(board, task=merging_on(board.task))

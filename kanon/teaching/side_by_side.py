@@ -1,4 +1,4 @@
-"""Two lessons on one table, side by side: which of their steps belong together, where they part."""
+"""Two lessons on one table, side by side: which steps belong together, where they differ."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,69 +14,71 @@ from kanon.teaching.question import Labels, labels_of
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Two lessons on the same table, walked through together."""
-
-    # the lessons
     one: Lesson
     other: Lesson
 
     def __post_init__(self) -> None:
-        one, other = self.one.task.classes, self.other.task.classes
+        first, second = self.one.task.classes, self.other.task.classes
         if not (
-            one.attributes == other.attributes
-            and np.array_equal(one.nodes, other.nodes)
-            and np.array_equal(one.counts, other.counts)
+            first.attributes == second.attributes
+            and np.array_equal(first.nodes, second.nodes)
+            and np.array_equal(first.counts, second.counts)
         ):
             raise ValueError("the two lessons are not on the same table")
 
     @cached_property
     def rule(self) -> Literal["merges", "steps", "share"]:
-        """What both have done as much of at every place."""
-        if _merges_alone(self.one) and _merges_alone(self.other):
+        """What advances equally in both lessons: merges, steps, or the share of the lesson."""
+        if _has_only_merges(self.one) and _has_only_merges(self.other):
             return "merges"
         return "steps" if self.one.algorithm == self.other.algorithm else "share"
 
     @property
     def last(self) -> int:
-        """The last place: both lessons are at their release."""
         return max(self._ends)
 
     def positions(self, place: int) -> tuple[int, int]:
-        one, other = (
+        first, second = (
             place * end // self.last if self.rule == "share" else min(place, end)
             for end in self._ends
         )
-        return one, other
+        return first, second
 
     def first_at(self, side: int, position: int) -> int:
-        """The first place at which a side (0 or 1) is at a position of its lesson, or beyond."""
+        """The first place at which a side (0 or 1) has reached a position of its lesson."""
         places = (place for place in range(self.last) if self.positions(place)[side] >= position)
         return next(places, self.last)
 
     @cached_property
     def parting(self) -> int | None:
-        """The first place at which the two part the records differently; None if there is none."""
-        return next((place for place in range(self.last + 1) if not self._alike(place)), None)
+        """The first place at which the classes differ; None if there is none."""
+        return next(
+            (place for place in range(self.last + 1) if not self._has_same_classes(place)), None
+        )
 
     @cached_property
     def ending(self) -> Literal["same", "values", "classes"]:
-        """What of the releases differs: nothing, the values of the same classes, or the classes."""
-        if not self._alike(self.last):
+        """How the releases differ: not at all, in the values of the same classes, or in classes."""
+        if not self._has_same_classes(self.last):
             return "classes"
-        one, other = (_shown(each.steps[-1].recoding) for each in (self.one, self.other))
-        return "same" if one == other else "values"
+        first, second = (
+            _list_labels(lesson.steps[-1].recoding) for lesson in (self.one, self.other)
+        )
+        return "same" if first == second else "values"
 
     @property
     def _ends(self) -> tuple[int, int]:
         return len(self.one.steps) - 1, len(self.other.steps) - 1
 
-    def _alike(self, place: int) -> bool:
-        at, there = self.positions(place)
-        return _parts(self.one.steps[at].recoding) == _parts(self.other.steps[there].recoding)
+    def _has_same_classes(self, place: int) -> bool:
+        position, other_position = self.positions(place)
+        return _list_classes(self.one.steps[position].recoding) == _list_classes(
+            self.other.steps[other_position].recoding
+        )
 
 
 def cost_so_far(lesson: Lesson, position: int) -> float:
-    """What all records have paid up to a step, in the metric's own unit."""
+    """The costs of all records up to a step, in the metric's own unit."""
     recoding = lesson.steps[position].recoding
     classes = recoding.classes
     ends = np.array([[tree.root for tree in classes.hierarchies]] * classes.n_classes)
@@ -90,19 +92,19 @@ def cost_so_far(lesson: Lesson, position: int) -> float:
     )
     if not recoding.ranged:
         return paid
-    # What a range costs stands on no tree: its share of the whole is known. Nobody weighs ranges.
+    # No tree has the cost of a range, but its share of the whole is known. Ranges have no weights.
     return paid * lesson.steps[position].numbers.alteration / 100
 
 
-def _merges_alone(lesson: Lesson) -> bool:
+def _has_only_merges(lesson: Lesson) -> bool:
     """Whether every step between the table and the release merges two classes."""
     return lesson.complete and all(isinstance(step.detail, Merge) for step in lesson.steps[1:-1])
 
 
-def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
-    parts = (np.flatnonzero(recoding.assigned == each) for each in range(recoding.n_classes))
+def _list_classes(recoding: Recoding) -> frozenset[frozenset[int]]:
+    parts = (np.flatnonzero(recoding.assigned == c) for c in range(recoding.n_classes))
     return frozenset(frozenset(part.tolist()) for part in parts)
 
 
-def _shown(recoding: Recoding) -> list[Labels]:
+def _list_labels(recoding: Recoding) -> list[Labels]:
     return [labels_of(recoding, row) for row in recoding.targets]

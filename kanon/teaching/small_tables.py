@@ -1,4 +1,4 @@
-"""Tables small enough to be worked by hand: read from a file of exercises, counted, raised."""
+"""Tables small enough to work by hand: read from an exercise file, counted, raised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kanon.sources.memory import MemorySource
 
 MOST_RECORDS = 30  # the most records of a table that is worked by hand
 
-MOST_COLUMNS = 12  # the most columns of such a table: more do not fit on a sheet
+MOST_COLUMNS = 12  # more do not fit on a sheet
 
 T = TypeVar("T")
 
@@ -30,15 +30,11 @@ Cell = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class ExerciseColumn(Strict):
-    """The role of a column, and the tree of a quasi-identifier as hierarchy files hold it."""
-
     role: Role
     nodes: list[dict[str, Any]] | None = None
 
 
 class ExerciseTable(Strict):
-    """A table as it stands in a file of exercises: all cells are text."""
-
     columns: dict[Cell, ExerciseColumn] = Field(min_length=1, max_length=MOST_COLUMNS)
     records: list[list[Cell]] = Field(min_length=1, max_length=MOST_RECORDS)
 
@@ -59,7 +55,7 @@ class ExerciseTable(Strict):
         for number, record in enumerate(self.records, start=1):
             if len(record) != len(self.columns):
                 raise ExerciseError(
-                    f"Record {number} has {len(record)} cells; it has to have {len(self.columns)}, "
+                    f"Record {number} has {len(record)} cells; it must have {len(self.columns)}, "
                     "one for each column."
                 )
         frame = pd.DataFrame(self.records, columns=list(self.columns), dtype="str")
@@ -84,26 +80,25 @@ class ExerciseTable(Strict):
 class SmallTable:
     frame: pd.DataFrame  # the records
     schema: Schema  # the role of each column
-    source: MemorySource  # the same, counted: its classes and trees, and the class of each record
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    source: MemorySource  # the counted table: classes, trees, and the class of each record
+    _results: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def classes(self) -> EquivalenceClasses:
         return self.source.classes
 
-    def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """What was found out about the table, worked out the first time only."""
-        if key not in self._known:
-            self._known[key] = find()
-        found: T = self._known[key]
-        return found
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        if key not in self._results:
+            self._results[key] = compute()
+        result: T = self._results[key]
+        return result
 
 
 def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
-    """Every value raised to the level of its column; columns that are not named stay."""
-    lacking = [name for name in levels if name not in classes.attributes]
-    if lacking:
-        raise ExerciseError(f"The column {quoted(lacking[0])} is no quasi-identifier.")
+    """Raise every value to the level of its column; other columns stay."""
+    unknown_columns = [name for name in levels if name not in classes.attributes]
+    if unknown_columns:
+        raise ExerciseError(f"The column {quoted(unknown_columns[0])} is not a quasi-identifier.")
     targets = classes.nodes.copy()
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         level = levels.get(name, 0)
@@ -117,5 +112,4 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
 
 
 def tuple_text(labels: tuple[str, ...]) -> str:
-    """A tuple of labels as it stands in a sentence."""
     return f"({', '.join(labels)})"

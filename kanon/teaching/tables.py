@@ -1,4 +1,4 @@
-"""A lesson as tables: its records after a step, what was weighed in it, its numbers."""
+"""A lesson as tables: its records after a step, its candidates, its numbers."""
 
 import math
 from collections.abc import Mapping
@@ -12,17 +12,16 @@ from kanon.schema import Role
 from kanon.teaching.lesson import Candidate, Lesson, Step, written
 from kanon.teaching.small_tables import SmallTable
 
-_TERMS = 8  # a candidate with more products is written with equal ones together
+_TERMS = 8  # of more products, equal ones are added up
 
 
 def own_numbers(table: SmallTable) -> np.ndarray:
-    """Per original class its number: from 1, as their first records follow each other."""
     _, first = np.unique(table.source.row_class, return_index=True)
     return np.asarray(first.argsort().argsort() + 1)
 
 
 def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
-    """Per original class the number of the class that it is in now.
+    """The number of the current class of each original class.
 
     >>> from kanon.teaching.presets import preset_table
     >>> from kanon.teaching.small_tables import raised
@@ -33,15 +32,14 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     [1, 1, 3, 3]
     """
     own = own_numbers(table)
-    found = np.zeros(len(own), dtype=np.int64)
-    for each in range(recoding.n_classes):
-        members = recoding.assigned == each
-        found[members] = own[members].min()
-    return found
+    numbers = np.zeros(len(own), dtype=np.int64)
+    for position in range(recoding.n_classes):
+        members = recoding.assigned == position
+        numbers[members] = own[members].min()
+    return numbers
 
 
 def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
-    """All records after a step, in the order of the table."""
     rows = table.source.row_class
     columns: list[tuple[str, list[object]]] = [
         ("record", list(range(1, len(rows) + 1))),
@@ -54,68 +52,71 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
     for name in table.schema.columns(Role.SENSITIVE):
         cells = table.frame[name]
         columns.append((name, ["" if pd.isna(cell) else str(cell) for cell in cells]))
-    found = pd.DataFrame({place: cells for place, (_, cells) in enumerate(columns)})
-    return found.set_axis([name for name, _ in columns], axis=1)  # a column may be called "class"
+    table_of_records = pd.DataFrame({place: cells for place, (_, cells) in enumerate(columns)})
+    return table_of_records.set_axis(
+        [name for name, _ in columns], axis=1
+    )  # a column may be called "class"
 
 
 def arithmetic(candidate: Candidate) -> tuple[str, ...]:
-    """What a candidate costs: cost per record × records, product by product, and their sum."""
     paid = [term for term in candidate.terms if term.product]
     if candidate.cost is None or not candidate.terms:
         return ()
     if not paid:
-        return ("nothing has to rise: 0",)
+        return ("nothing needs to rise: 0",)
     if len(paid) <= _TERMS:
-        said = [(f"{term.attribute}, {term.low} → {term.high}", term.cost, term.records)
+        products_by_name = [(f"{term.attribute}, {term.low} → {term.high}", term.cost, term.records)
                 for term in paid]  # fmt: skip
     else:
         together: dict[tuple[str, float], int] = {}
         for term in paid:
             key = (term.attribute, round(term.cost, 9))
             together[key] = together.get(key, 0) + term.records
-        said = [(name, cost, records) for (name, cost), records in together.items()]
+        products_by_name = [(name, cost, records) for (name, cost), records in together.items()]
     lines, products = [], Fraction()
-    for name, cost, records in said:
-        one, product = written(cost), written(cost * records)
-        lines.append(f"{name}: {one} × {records} {_equals(Fraction(one) * records, product)}")
+    for name, cost, records in products_by_name:
+        factor, product = written(cost), written(cost * records)
+        lines.append(
+            f"{name}: {factor} × {records} {_write_equals(Fraction(factor) * records, product)}"
+        )
         products += Fraction(product)
     total = math.fsum(term.product for term in paid)
-    added = f"sum {_equals(products, written(total))}"
+    sum_text = f"sum {_write_equals(products, written(total))}"
     if math.isclose(total, candidate.cost, rel_tol=1e-6):
-        return (*lines, added)
+        return (*lines, sum_text)
     root, square = written(candidate.cost), written(total)  # a distance
     sign = "=" if Fraction(root) ** 2 == Fraction(square) else "≈"
-    return (*lines, added, f"√{square} {sign} {root}")
+    return (*lines, sum_text, f"√{square} {sign} {root}")
 
 
-def _equals(shown: Fraction, said: str) -> str:
-    """What comes of numbers as they are shown: equal to what is said, or about.
+def _write_equals(result: Fraction, text: str) -> str:
+    """Whether a result of the displayed numbers is equal to the displayed result, or about.
 
     >>> _equals(Fraction("0.5"), "0.5"), _equals(2 * Fraction("0.2545"), "0.5091")
     ('= 0.5', '≈ 0.5091')
     """
-    return f"{'=' if shown == Fraction(said) else '≈'} {said}"
+    return f"{'=' if result == Fraction(text) else '≈'} {text}"
 
 
 def candidates_table(step: Step) -> pd.DataFrame:
-    """All that was weighed in a step: a row per candidate and product."""
     rows: list[Mapping[str, object]] = []
     for choice in step.choices:
-        for each in choice.candidates:
+        for candidate in choice.candidates:
             about = {
-                "question": choice.question, "candidate": each.name, "chosen": int(each.chosen),
-                "cost": each.cost, "l, t or k": each.second,
+                "question": choice.question, "candidate": candidate.name,
+                "chosen": int(candidate.chosen),
+                "cost": candidate.cost, "l, t or k": candidate.second,
                 "compared": "; ".join(
                     f"{rule.best}: {written(figure)}{rule.unit}"
-                    for rule, figure in zip(choice.rules, each.figures, strict=False)
+                    for rule, figure in zip(choice.rules, candidate.figures, strict=False)
                     if figure is not None
                 ),
-                "refused": each.refused,
+                "refused": candidate.refused,
             }  # fmt: skip
             paid = [
                 {"of": term.of, "column": term.attribute, "from": term.low, "to": term.high,
                  "cost per record": term.cost, "records": term.records, "product": term.product}
-                for term in each.terms
+                for term in candidate.terms
             ]  # fmt: skip
             rows += [{**about, **term} for term in paid or [{}]]
     columns = [

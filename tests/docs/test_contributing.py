@@ -1,4 +1,4 @@
-"""The recipes of docs/contribute/adding.md, followed in a copy: the new parts are everywhere."""
+"""The recipes of docs/contribute/adding/, followed in a copy: the new parts are everywhere."""
 
 import os
 import re
@@ -14,7 +14,8 @@ from kanon.studio.shell.navigation import _PAGES
 from support.browser import QUESTIONS
 from support.paths import ROOT
 
-RECIPES = (ROOT / "docs" / "contribute" / "adding.md").read_text("utf-8")
+PAGES = sorted((ROOT / "docs" / "contribute" / "adding").glob("*.md"))
+RECIPES = "\n".join(page.read_text("utf-8") for page in PAGES)
 NEEDED = ("kanon", "pages", "hierarchies", "sample_data", "tests", ".streamlit", "benchmarks")
 STEP = re.compile(
     r"^(?:New file `(?P<new>[^`]+)`|"

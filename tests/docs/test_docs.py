@@ -1,12 +1,15 @@
 """The documentation: every page is reached, nothing is fetched from elsewhere, figures are true."""
 
+import ast
 import importlib.util
+import io
 import json
 import re
 import shutil
 import struct
 import subprocess
 import sys
+import tokenize
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -193,6 +196,40 @@ def test_the_reference_shows_docstrings_and_examples(site):
     text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
     assert 'id="kanon.run.execution.run"' in text and "&gt;&gt;&gt; " in text
     assert 'id="kanon.run.execution._' not in text
+
+
+# --- names in docstrings and comments ---------------------------------------------------------
+def split_prose(text: str) -> tuple[str, list[str]]:
+    """The code of a module in one text, and its docstrings and comments."""
+    bodies = [node.body for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Module
+              | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]  # fmt: skip
+    alone = [statement for body in bodies for statement in body if isinstance(statement, ast.Expr)]
+    docstrings = {(statement.lineno, statement.col_offset) for statement in alone}
+    code, prose = [], []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        is_string = token.type == tokenize.STRING and token.start in docstrings
+        (prose if is_string or token.type == tokenize.COMMENT else code).append(token.string)
+    return " ".join(code), prose
+
+
+def test_docstrings_and_comments_name_only_what_exists():
+    paths = sorted((ROOT / "kanon").rglob("*.py"))
+    split = {path: split_prose(path.read_text("utf-8")) for path in paths}
+    files = {path.name for path in ROOT.glob("[!.]*/**/*.*")} | {path.name for path in TEXTS}
+    others = [path.read_text("utf-8") for path in (ROOT / "kanon").rglob("*.js")]
+    known = set(re.findall(r"\w+", " ".join([*(code for code, _ in split.values()), *others])))
+    dangling = []
+    for path, (_, prose) in split.items():
+        text = " ".join(prose)
+        for name in re.findall(r"``([^`]+)``|:\w+:`~?([\w.]+)`", text):
+            name = "".join(name)
+            if re.fullmatch(r"[\w/-]+\.(py|js|md|toml|html)", name):
+                dangling += [(path.name, name)] * (Path(name).name not in files)
+            elif re.fullmatch(r"[A-Za-z_][\w.]*(\(\))?", name) and not name.endswith(
+                (".json", ".csv")
+            ):
+                dangling += [(path.name, name)] * (not known.issuperset(re.findall(r"\w+", name)))
+    assert dangling == []
 
 
 # --- figures in the text ----------------------------------------------------------------------

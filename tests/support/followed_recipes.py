@@ -1,4 +1,4 @@
-"""What holds where docs/contribute/adding.md was followed: in a copy, by
+"""What holds where the recipes of docs/contribute/adding/ were followed: in a copy, by
 tests/docs/test_contributing.py."""
 
 import json

@@ -167,8 +167,8 @@ def test_recoding_by_hand(by_hand):
         (recoded("Cat", "Cat", "Cat", "Dog", "Dog"), "Record 3: in the tree of 'race', 'Cat' is"),
         (recoded("Bird", "Cat", "Cat", "Dog", "Dog"), "Record 1: 'Bird' is not in the tree"),
         (recoded("Cat"), "a list of 5 records"),
-        ([{"race": "Cat", "name": "*"}] * 5, "Record 1 has to have a value for each of 'race'"),
-        ([None] * 5, "Record 1 has to have a value for each of 'race'"),
+        ([{"race": "Cat", "name": "*"}] * 5, "Record 1 must have a value for each of 'race'"),
+        ([None] * 5, "Record 1 must have a value for each of 'race'"),
         ("Felid", "a list of 5 records"),
         (recoded(1, 1, 1, 1, 1), "Record 1: '1' is not in the tree"),
         (recoded(["Cat"], 1, 1, 1, 1), "Record 1: '['Cat']' is not in the tree"),
@@ -228,8 +228,8 @@ def test_numbers_by_hand(more, right, near, off):
     assert mark(exercises, "n", near).share == 1
     assert mark(exercises, "n", off).share == 0
     for beyond in (float("nan"), float("inf"), 10**400):
-        assert mark(exercises, "n", beyond).sentence == "The answer has to be a finite number."
-    assert mark(exercises, "n", "1").sentence == "The answer has to be a number."
+        assert mark(exercises, "n", beyond).sentence == "The answer must be a finite number."
+    assert mark(exercises, "n", "1").sentence == "The answer must be a number."
     assert mark(exercises, "n", True).share == 0
 
 
@@ -393,7 +393,7 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
     other = exercises_of(GIVEN | {"title": "Another"})
     with pytest.raises(ExerciseError, match="to another exercise set"):
         score(other, good)
-    with pytest.raises(ExerciseError, match="a question 'z', which the set does not have"):
+    with pytest.raises(ExerciseError, match="a question 'z' that the set does not have"):
         score(by_hand, sent(by_hand, {"z": 1}))
     files = [
         ("good.json", good.to_json().encode()),

@@ -261,7 +261,7 @@ def test_gaa_on_the_animals_of_the_paper():
     assert first.detail.joined.label == "F, Mammal" and first.detail.third is None
     # 16 of 72 is 22.2 %. The two cats still share their illness.
     assert first.numbers == Numbers(2, 3, 0, pytest.approx(100 * 16 / 72), 1.0, 0.75)
-    assert "fewest records, 2 for all 4; of these, the first in tree order" in first.sentence
+    assert "fewest records, 2 for all 4; the tie goes to the first in tree order" in first.sentence
     assert "merged with “F, Dog”: least cost, 16 against 20 and 24." in first.sentence
 
     # [M, Cat] and [M, Lion] hold 2, [F, Mammal] 4.
@@ -422,7 +422,8 @@ def test_mondrian_on_two_attributes():
         ("most-distinct", "age", (8, 4), "most distinct values in the region, 8 against 4."),
         # Four do not exceed 26; four have ward 1 (20, 28, 30, 34).
         ("best-balance", "age", (4, 4),
-         "fewest records in the larger part, 4 for “age” and “ward”; of these, the first column."),
+         "fewest records in the larger part, 4 for “age” and “ward”; "
+         "the tie goes to the first column."),
     ],
 )  # fmt: skip
 def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):
@@ -472,7 +473,7 @@ def test_an_algorithm_that_nobody_told_has_a_start_and_an_end(family):
     lesson = lesson_of(module, lesson_tables.animals(), metric_named("custom"))
     assert [step.heading for step in lesson.steps] == ["The table", "The release"]
     assert not lesson.complete
-    assert lesson.steps[-1].sentence.startswith("This algorithm is not told step by step")
+    assert lesson.steps[-1].sentence.startswith("The steps of this algorithm are not shown")
     assert lesson.steps[-1].numbers.alteration == pytest.approx(100 * 20 / 72)
 
 

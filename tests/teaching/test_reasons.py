@@ -67,7 +67,7 @@ def read(reason: str) -> list[Said]:
     """A reason taken apart, without what is said of refused candidates."""
     told = re.sub(r"; [^;]* would come first, but [^;]*$", "", reason)
     found = []
-    for part in told.split("; of these, "):
+    for part in re.split("; (?:of these,|the tie goes to) ", told):
         match = _SAID.fullmatch(part)
         if match is None:
             found.append(Said(part, None, None, (), 0))
@@ -130,7 +130,7 @@ def check_reason(
 
 def test_a_reason_is_read_as_it_is_meant():
     """The reader of these tests itself."""
-    assert read("largest k, 1 for “age” and “sex” against 0; of these, the first column") == [
+    assert read("largest k, 1 for “age” and “sex” against 0; the tie goes to the first column") == [
         Said("largest k", 1.0, 2, (0.0,), 1),
         Said("the first column", None, None, (), 0),
     ]
@@ -266,7 +266,7 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
         return {
             "least growth": lambda each: plain.together(one.classes, each.classes)
         }, plain.canonical
-    if question.startswith("Who leaves cluster"):
+    if question.startswith("Which record leaves cluster"):
         every = {*one.classes, *view.joined}
         size = sum(len(plain.rows(each.classes)) for each in choice.candidates)
         for each in choice.candidates:
@@ -457,7 +457,7 @@ def check_counts(plain: Plain, lesson: Lesson, evaluated: int) -> None:
     known = known_by(step.detail for step in looks[:-1])
     assert sum(counted for _, counted in known.values()) == evaluated
     size = len(list(plain.lattice.nodes()))
-    assert looks[-1].sentence.endswith(f"Counted: {evaluated} of {size} nodes.")
+    assert looks[-1].sentence.endswith(f" {evaluated} of {size} nodes were counted.")
     for step in looks[:-1]:
         if gone := len(plain.lattice.suppressed(step.detail.node)):
             may = "would be" if gone <= step.detail.limit else "would have to be"
@@ -539,7 +539,7 @@ def test_improved_greedy_says_the_tie_rule_where_it_decided():
         "zip is raised by one level: largest k reached, 1 for “zip”, “age” and “sex”; of these, "
         "most distinct values, 9 against 4 and 2."
     )
-    assert steps[3].sentence.endswith("2 other nodes were counted to choose it.")
+    assert steps[3].sentence.endswith("2 other nodes were counted for this choice.")
     figures = [each.figures for each in steps[3].choices[0].candidates]
     assert figures == [(1, 4), (1, 9), (1, 2)]
     known = known_by(step.detail for step in steps[1:4])
@@ -571,7 +571,10 @@ def test_costs_that_differ_in_later_digits_are_told_to():
         for place, (name, figure) in enumerate([("a", 2 / 3), ("b", 2 / 3 + 2**-52), ("c", 1.5)])
     )
     choice = Choice("Which?", (cost, order), candidates)
-    assert choice.reason == "least cost, 0.6667 against 1.5; 1 other by less than these digits show"
+    assert (
+        choice.reason
+        == "least cost, 0.6667 against 1.5; 1 other differs by less than these digits show"
+    )
 
 
 @given(problems(max_records=12), st.sampled_from([gaa, datafly]), st.sampled_from(SEVEN))

@@ -162,7 +162,7 @@ def test_a_hint_names_just_the_classes_that_are_too_small(records, k, data):
     said = hint(levels, table, answer)
     release = levels.read(table, answer)
     small = (release.counts < k).sum()
-    assert said.startswith("Every class has to have" if small else "Every class has ")
+    assert said.startswith("Every class needs" if small else "Every class has ")
     named = re.findall(r"\([^)]*\) has \d", said.split(":")[1]) if small else []
     assert len(named) == min(small, 5)
     if not small:
@@ -186,7 +186,7 @@ def test_a_hint_says_where_values_meet():
     recode, _, k, smallest, partner = exercises.questions
     table = exercises.made["t"]
     assert hint(recode, table, "no answer") == (
-        "Every class has to have 2 records: (Lion) has 1. "
+        "Every class needs 2 records: (Lion) has 1. "
         "Of (Lion): in race, Lion meets Cat lowest, at Felid."
     )
     assert "(Lion) meets (Cat) at (Felid), (Dog) at (Mammal)." in hint(partner, table, None)

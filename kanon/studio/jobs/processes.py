@@ -2,7 +2,7 @@
 
 Without Streamlit, which a worker would take half a second to import. A worker gets and sends
 pickled frames over its pipes, and either side notices when the other's pipe closes. Unlike
-:mod:`multiprocessing`, this never forks the threaded server nor imports its ``__main__`` (Streamlit
+multiprocessing, this never forks the threaded server nor imports its ``__main__`` (Streamlit
 makes that the page script), needs no port and no file, so that user data stay in memory, and is the
 same on Linux, macOS and Windows.
 """

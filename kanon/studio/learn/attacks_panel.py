@@ -220,7 +220,7 @@ def _describe_knowledge(scene: Scene, people: tuple[Target, ...], write: Write, 
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
     by_register = scene.card.name in BY_REGISTER
-    where = "stands in a public register" if by_register else "has a record in the table"
+    where = "is in a public register" if by_register else "has a record in the table"
     text = f"{name} {where}, with {facts}."
     if scene.ruled_out:
         values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)

@@ -161,7 +161,7 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
     assert problems(at) == ["The answer file is not valid JSON: see line 1, character 2."]
     at = go_on(at, Answers(set="0" * 16, student="Eve", answers={}).to_json().encode())
     assert problems(at) == [
-        "These answers are to another exercise set, '0000000000000000'; this one, "
+        "These answers belong to another exercise set, '0000000000000000'; this one, "
         f"'First steps in k-anonymity', is '{SET.fingerprint}'."
     ]
     assert attempt(at).answers == kept.answers and view(at).student == ""

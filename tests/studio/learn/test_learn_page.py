@@ -82,7 +82,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     ui.choose(at, "learn-strategy", "s7")
     ui.press(at, "Next")
     partner = sheets(at)[-2]
-    assert "Cost × t ↓" in partner and "of equal ones, the first in tree order" in partner
+    assert "Cost × t ↓" in partner and "ties go to the first in tree order" in partner
     assert [re.findall(r'class="number">([\d.]+)', row) for row in partner.split("<tr")[2:]] == [
         ["16", "0.75", "12"], ["36", "0.75", "27"], ["36", "0.75", "27"],
     ]  # fmt: skip

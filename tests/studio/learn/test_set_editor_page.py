@@ -145,7 +145,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     assert view(at).draft["questions"][0]["k"] == 5 and button(at, "Use it here").disabled
     at = records(at, [("cat", "")])
     assert warned(at) == [
-        "Table 'animals': the cell of 'ill' in record 5 has 0 characters; it takes 1 to 100."
+        "Table 'animals': the cell of 'ill' in record 5 has 0 characters; a cell has 1 to 100."
     ]
 
 
