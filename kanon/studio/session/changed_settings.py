@@ -29,10 +29,10 @@ def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -
     first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
     changed: dict[tuple[type[SessionPart], str], tuple[Any, Any]] = {}
     for part in parts:
-        now = work.view(type(part))
-        for name in (each.name for each in fields(part)):
+        current = work.view(type(part))
+        for name in (field.name for field in fields(part)):
             key, new = (type(part), name), getattr(part, name)
-            old = first[key][0] if key in first else getattr(now, name)
+            old = first[key][0] if key in first else getattr(current, name)
             if old != new:
                 changed[key] = old, new
     return SettingsChange(work.version, changed)
@@ -42,13 +42,13 @@ def still_stands(work: Work, change: SettingsChange | None) -> bool:
     """Whether all that was changed is still as it was left, so that going back loses nothing."""
     if change is None or change.version != work.version or not change.changed:
         return False
-    left = change.changed.items()
-    return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in left)
+    changes = change.changed.items()
+    return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in changes)
 
 
-def made_with(now: Work, doing: str, began: Work) -> Work:
-    chosen = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
-    return replace(now, made_with={**now.made_with, doing: chosen})
+def made_with(work: Work, doing: str, began: Work) -> Work:
+    start_work = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
+    return replace(work, made_with={**work.made_with, doing: start_work})
 
 
 def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
@@ -56,30 +56,34 @@ def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> 
     before = work.made_with.get(doing)
     if before is None or before.version != work.version:
         return []
-    now = _tried(depends, work)
-    told = (name for name, other in _one_as_before(before, work) if _tried(depends, other) != now)
-    return list(dict.fromkeys(told))
+    current = _compute_or_explain(depends, work)
+    labels = (
+        name
+        for name, other in _iterate_reverted(before, work)
+        if _compute_or_explain(depends, other) != current
+    )
+    return list(dict.fromkeys(labels))
 
 
-def _tried(depends: Callable[[Work], object], work: Work) -> object:
+def _compute_or_explain(depends: Callable[[Work], object], work: Work) -> object:
     try:
         return depends(work)
     except KanonError as error:
         return error.sentence
 
 
-def _one_as_before(before: Work, now: Work) -> Iterator[tuple[str, Work]]:
+def _iterate_reverted(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
     """What differs, each with the work of now in which that alone is as it was."""
     for column, role in before.table.roles.items():
-        if now.table.roles.get(column) is not role:
-            roles = {**now.table.roles, column: role}
-            yield f"Role of {column}", now.with_parts(replace(now.table, roles=roles))
+        if work.table.roles.get(column) is not role:
+            roles = {**work.table.roles, column: role}
+            yield f"Role of {column}", work.with_parts(replace(work.table, roles=roles))
     for column, choice in before.table.choices.items():
-        if now.table.choices.get(column) is not choice:
-            choices = {**now.table.choices, column: choice}
-            yield f"Hierarchy of {column}", now.with_parts(replace(now.table, choices=choices))
-    for kind in {**before.parts, **now.parts}:
+        if work.table.choices.get(column) is not choice:
+            choices = {**work.table.choices, column: choice}
+            yield f"Hierarchy of {column}", work.with_parts(replace(work.table, choices=choices))
+    for kind in {**before.parts, **work.parts}:
         for name, label in kind.LABELS.items():
             value = getattr(before.view(kind), name)
-            if getattr(now.view(kind), name) != value:
-                yield label, now.with_parts(replace(now.view(kind), **{name: value}))
+            if getattr(work.view(kind), name) != value:
+                yield label, work.with_parts(replace(work.view(kind), **{name: value}))

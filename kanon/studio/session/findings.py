@@ -73,7 +73,7 @@ class Result:
         most = min(k, self.prepared.classes.n_records)
         if self.known is None:
             return most
-        return min(self.known, key=lambda one: abs(math.log(one / most)))
+        return min(self.known, key=lambda number: abs(math.log(number / most)))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
         """The release for k: looked up, checked against its plan, not computed again."""

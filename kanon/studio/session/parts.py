@@ -75,7 +75,7 @@ class RunSettings(SessionPart):
         "strategy": "Strategy",
         "scope": "Whose l, t or k strategies look at",
         "sensitive": "Sensitive column",
-        "cost": "A merge counts",
+        "cost": "Count a merge as",
         "tie_seed": "Tie seed",
         "seed": "Seed",
         "options": "Details of the algorithm",
@@ -199,10 +199,10 @@ class EarlierRelease:
     file: tuple[str, tuple[str, str]] | None = None
 
     @classmethod
-    def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
-        plan = done.prepared.plan
+    def of(cls, settings: str, title: str, run: Run) -> EarlierRelease:
+        plan = run.prepared.plan
         key = fingerprint_of(settings, plan.privacy, plan.order)
-        return cls(key, title, Release.of(done))
+        return cls(key, title, Release.of(run))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class NamedConfiguration:
     @property
     def fits(self) -> bool:
         """Whether it could be run on the table, for some k."""
-        return all(found.kind == "models" for found in self.findings if found.stops)
+        return all(finding.kind == "models" for finding in self.findings if finding.stops)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ def imports_set_aside() -> None:
 
 @st.cache_resource(show_spinner=False)
 def desks() -> Desks:
-    kept = settings()
-    return Desks(60 * kept.keep_minutes, kept.kept_sessions)
+    limits = settings()
+    return Desks(60 * limits.keep_minutes, limits.kept_sessions)
 
 
 def owner() -> str:
@@ -37,8 +37,8 @@ def login_name() -> str:
     """What the operator's record calls who is logged in; ``local`` where there is no login."""
     if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
         return LOCAL
-    known = ("email", "preferred_username", "name")
-    return next((str(st.user[part]) for part in known if st.user.get(part)), owner())
+    claims = ("email", "preferred_username", "name")
+    return next((str(st.user[part]) for part in claims if st.user.get(part)), owner())
 
 
 @dataclass(frozen=True)

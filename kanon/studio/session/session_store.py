@@ -43,18 +43,18 @@ class Desk:
 
     def cleared(self) -> None:
         if self.work is not None:
-            for one in self.work.running.values():
-                one.job.cancel()
+            for calculation in self.work.running.values():
+                calculation.job.cancel()
         self.memory.clear()
 
 
 @dataclass
-class _Place:
+class _StoredPlace:
     desk: Desk
     session: str
     owner: str
-    kin: object
-    left: threading.Timer | None = None
+    group: object
+    end_timer: threading.Timer | None = None
 
 
 class Desks:
@@ -62,8 +62,8 @@ class Desks:
 
     def __init__(self, seconds: float, most: int) -> None:
         self.seconds = seconds
-        self._most = most if seconds > 0 else 0
-        self._places: dict[str, _Place] = {}  # the one that was left last is last
+        self._most_away = most if seconds > 0 else 0
+        self._places: dict[str, _StoredPlace] = {}  # the one that was left last is last
         self._lock = threading.RLock()
 
     @property
@@ -81,7 +81,7 @@ class Desks:
     @property
     def any_left(self) -> bool:
         with self._lock:
-            return any(place.left is not None for place in self._places.values())
+            return any(place.end_timer is not None for place in self._places.values())
 
     def __len__(self) -> int:
         return len(self._places)
@@ -89,9 +89,9 @@ class Desks:
     def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
         with self._lock:
             before = self._places.get(token)
-            self._stay(before)
-            kin = owner or (before.kin if before is not None else object())
-            self._places[token] = _Place(desk, session, owner, kin)
+            self._stop_timer(before)
+            group = owner or (before.group if before is not None else object())
+            self._places[token] = _StoredPlace(desk, session, owner, group)
 
     def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
         """The token and the desk for a session whose page names a token; None if there is none."""
@@ -99,11 +99,11 @@ class Desks:
             place = self._places.get(token)
             if place is None or place.owner != owner:
                 return None
-            if place.left is None and place.session != session:
+            if place.end_timer is None and place.session != session:
                 token, copy = new_token(), place.desk.copied()
-                self._places[token] = _Place(copy, session, owner, place.kin)
+                self._places[token] = _StoredPlace(copy, session, owner, place.group)
                 return token, copy
-            self._stay(place)
+            self._stop_timer(place)
             place.session = session
             return token, place.desk
 
@@ -111,22 +111,22 @@ class Desks:
         """Note that a session has left; its desks stay for a while."""
         with self._lock:
             for token, place in list(self._places.items()):
-                if place.session != session or place.left is not None:
+                if place.session != session or place.end_timer is not None:
                     continue
                 wait = min(self.seconds, threading.TIMEOUT_MAX)
-                place.left = threading.Timer(wait, self._expired, (token, place))
-                place.left.daemon = True
-                place.left.start()
+                place.end_timer = threading.Timer(wait, self._remove_expired, (token, place))
+                place.end_timer.daemon = True
+                place.end_timer.start()
                 self._places[token] = self._places.pop(token)
-            left = [token for token, place in self._places.items() if place.left is not None]
-            left.sort(key=lambda token: self._places[token].desk.begun)
-            for token in left[: max(0, len(left) - self._most)]:
+            away = [token for token, place in self._places.items() if place.end_timer is not None]
+            away.sort(key=lambda token: self._places[token].desk.begun)
+            for token in away[: max(0, len(away) - self._most_away)]:
                 self.clear(token)
 
     def clear(self, token: str) -> None:
         with self._lock:
             place = self._places.pop(token, None)
-            self._stay(place)
+            self._stop_timer(place)
         if place is not None:
             place.desk.cleared()
 
@@ -134,21 +134,23 @@ class Desks:
         """Forget a desk at once, and those that were left by the same owner or by its copies."""
         with self._lock:
             if token in self._places:
-                kin = self._places[token].kin
-                left = [other for other, place in self._places.items() if place.left is not None]
-                for other in left:
-                    if self._places[other].kin == kin:
+                group = self._places[token].group
+                away = [
+                    other for other, place in self._places.items() if place.end_timer is not None
+                ]
+                for other in away:
+                    if self._places[other].group == group:
                         self.clear(other)
             self.clear(token)
 
-    def _expired(self, token: str, place: _Place) -> None:
+    def _remove_expired(self, token: str, place: _StoredPlace) -> None:
         with self._lock:
             # Somebody may have come back just now, and even left again.
-            if self._places.get(token) is place and place.left is threading.current_thread():
+            if self._places.get(token) is place and place.end_timer is threading.current_thread():
                 self.clear(token)
 
     @staticmethod
-    def _stay(place: _Place | None) -> None:
-        if place is not None and place.left is not None:
-            place.left.cancel()
-            place.left = None
+    def _stop_timer(place: _StoredPlace | None) -> None:
+        if place is not None and place.end_timer is not None:
+            place.end_timer.cancel()
+            place.end_timer = None

@@ -38,15 +38,15 @@ def work() -> Work:
     """What this session works on; at first the census sample."""
     if _WORK not in st.session_state:
         st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
-    found: Work = st.session_state[_WORK]
-    return found
+    stored: Work = st.session_state[_WORK]
+    return stored
 
 
 def put(new: Work, carry: bool = True) -> None:
     """Work on something else from now on; what runs on the old table ends, and that is said."""
     old = st.session_state.get(_WORK)
     if old is not None:
-        new = _without_the_rest(old, new)
+        new = _cancel_missing(old, new)
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
         if carry:  # metrics, the board, answers, what was kept and what was typed
@@ -55,17 +55,21 @@ def put(new: Work, carry: bool = True) -> None:
     lay_down()
 
 
-def _without_the_rest(old: Work, new: Work) -> Work:
+def _cancel_missing(old: Work, new: Work) -> Work:
     """End what does not go on, and say so of what was begun by hand and has not ended."""
-    gone = [doing for doing, one in old.running.items() if new.running.get(doing) is not one]
-    lost = [doing for doing in gone if not old.running[doing].job.finished]
-    for doing in gone:
+    ended = [
+        doing
+        for doing, calculation in old.running.items()
+        if new.running.get(doing) is not calculation
+    ]
+    unfinished = [doing for doing in ended if not old.running[doing].job.finished]
+    for doing in ended:
         old.running[doing].job.cancel()
-    told = [called(doing) for doing in lost if (doing, old.version) != ("run", 0)]
-    if not told:
+    titles = [called(doing) for doing in unfinished if (doing, old.version) != ("run", 0)]
+    if not titles:
         return new
-    said = f"Stopped, as there is another table now: {', '.join(told)}."
-    return new.with_notice(" ".join(filter(None, [new.message.notice, said])))
+    sentence = f"Stopped because another table was opened: {', '.join(titles)}."
+    return new.with_notice(" ".join(filter(None, [new.message.notice, sentence])))
 
 
 def enter() -> None:
@@ -99,20 +103,20 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 
 
 def said_here(at: str) -> None:
-    now = work()
-    if now.message.problem_at != at:
+    current = work()
+    if current.message.problem_at != at:
         return
-    if now.message.problem:
-        st.error(plain(now.message.problem), icon=":material/error:")
-    elif now.message.notice:
-        st.success(plain(now.message.notice), icon=":material/check:")
+    if current.message.problem:
+        st.error(plain(current.message.problem), icon=":material/error:")
+    elif current.message.notice:
+        st.success(plain(current.message.notice), icon=":material/check:")
 
 
 def leave_behind(page: str) -> None:
-    said = work().message
-    if not (said.problem or said.notice):
+    message = work().message
+    if not (message.problem or message.notice):
         forget(_SAID_ON)
-    elif remembered(_SAID_ON, said, lambda: page) != page:
+    elif remembered(_SAID_ON, message, lambda: page) != page:
         forget(_SAID_ON)
         put(silent())
 
@@ -125,10 +129,10 @@ def seeded(key: str, value: object) -> str:
 
 def typed(key: str) -> Any:
     """What the user chose in the widget of that key; for callbacks."""
-    found = st.session_state.get(key)
-    if isinstance(found, list):
-        return [each for each in found if not isinstance(each, DeletedFile)]
-    return None if isinstance(found, DeletedFile) else found
+    value = st.session_state.get(key)
+    if isinstance(value, list):
+        return [file for file in value if not isinstance(file, DeletedFile)]
+    return None if isinstance(value, DeletedFile) else value
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
@@ -136,8 +140,8 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
     memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
     if name not in memory or memory[name][0] != key:
         memory[name] = (key, make())
-    found: T = memory[name][1]
-    return found
+    result: T = memory[name][1]
+    return result
 
 
 def first_time(name: str, key: Hashable) -> bool:
@@ -153,8 +157,8 @@ def salt() -> str:
     """A secret of this session, for names that no other session may share."""
     if _SALT not in st.session_state:
         st.session_state[_SALT] = Desk().salt
-    found: str = st.session_state[_SALT]
-    return found
+    secret: str = st.session_state[_SALT]
+    return secret
 
 
 def bound(
@@ -171,10 +175,10 @@ def bound(
     def changed() -> None:
         if ticking():  # of a browser that has not drawn the new value yet: nobody chose the old one
             return
-        chosen = typed(key)
-        if keep and chosen is None:
+        value_typed = typed(key)
+        if keep and value_typed is None:
             return
-        new = read(chosen)
+        new = read(value_typed)
         if callable(take):
             take(*args, new)
         elif isinstance(into, type):
@@ -189,8 +193,8 @@ def bound(
 def token() -> str:
     if _TOKEN not in st.session_state:
         st.session_state[_TOKEN] = new_token()
-    found: str = st.session_state[_TOKEN]
-    return found
+    secret: str = st.session_state[_TOKEN]
+    return secret
 
 
 def visitor() -> str:
@@ -231,15 +235,15 @@ def lay_down() -> None:
         desks().put(token(), seat().session, desk, owner())
 
 
-def come_back(named: str) -> bool:
+def come_back(earlier_token: str) -> bool:
     """Take over the desk that a token names; whether there is one."""
-    if named == token():
+    if earlier_token == token():
         return True  # told twice: it has it already
-    found = desks().take(named, seat().session, owner())
-    if found is None:
+    stored = desks().take(earlier_token, seat().session, owner())
+    if stored is None:
         return False
     desks().clear(token())
-    st.session_state[_TOKEN], desk = found
+    st.session_state[_TOKEN], desk = stored
     st.session_state[_MEMORY], st.session_state[_SALT] = desk.memory, desk.salt
     st.session_state.pop(_WORK, None)
     if desk.work is not None:

@@ -44,25 +44,27 @@ class History:
 
     def after(self, old: HierarchyChoice, press: object) -> History:
         most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
-        past = (*self.past, ChangedChoice(_slim(old), press))[-min(STEPS, max(LEAST, most)) :]
+        past = (*self.past, ChangedChoice(_strip_choice(old), press))[
+            -min(STEPS, max(LEAST, most)) :
+        ]
         return History(past, (), self.version + 1, self.answered)
 
-    def back(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
+    def back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice before this one, and the history then; there has to be one."""
         last = self.past[-1]
-        future = (*self.future, ChangedChoice(_slim(now), last.press))
+        future = (*self.future, ChangedChoice(_strip_choice(current), last.press))
         changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
         return last.choice, replace(changed, said="", refused=False, select=())
 
-    def forward(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
+    def forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice that was undone last, and the history then; there has to be one."""
         next_ = self.future[-1]
-        past = (*self.past, ChangedChoice(_slim(now), next_.press))
+        past = (*self.past, ChangedChoice(_strip_choice(current), next_.press))
         changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
         return next_.choice, replace(changed, said="", refused=False, select=())
 
 
-def _slim(choice: HierarchyChoice) -> HierarchyChoice:
+def _strip_choice(choice: HierarchyChoice) -> HierarchyChoice:
     """What a choice is made of: a hundred whole ones would fill the memory of a session."""
     typed = dict(choice.typed)
     if "drawn" in typed:
@@ -76,7 +78,7 @@ Missing = Literal["drop-records", "as-value"]
 @dataclass(frozen=True, eq=False)
 class TableState(SessionPart):
     LABELS: ClassVar[Mapping[str, str]] = {
-        "person": "Which column says who a record is about?",
+        "person": "Which column identifies the person?",
         "missing": "What happens to records with a missing value",
         "levels": "Levels of coarsened columns",
     }
@@ -155,8 +157,8 @@ class TableState(SessionPart):
     @property
     def trees(self) -> dict[str, Hierarchy]:
         """The hierarchies of the quasi-identifiers that have one, complete or not."""
-        found = {name: self.choices[name].tree for name in self.quasi_identifiers}
-        return {name: tree for name, tree in found.items() if tree is not None}
+        trees = {name: self.choices[name].tree for name in self.quasi_identifiers}
+        return {name: tree for name, tree in trees.items() if tree is not None}
 
     @property
     def coarse_columns(self) -> list[str]:
@@ -170,13 +172,13 @@ class TableState(SessionPart):
 
     @property
     def coarsened(self) -> dict[str, Coarsening]:
-        found = {}
+        coarsenings = {}
         for name in self.coarse_columns:
             choice = self.choices.get(name)
             tree = None if choice is None or choice.plan is None else choice.tree
             if tree is not None and tree.height > 1:
-                found[name] = Coarsening(name, tree, min(self.levels[name], tree.height - 1))
-        return found
+                coarsenings[name] = Coarsening(name, tree, min(self.levels[name], tree.height - 1))
+        return coarsenings
 
     @property
     def coarse_records(self) -> Table:

@@ -18,11 +18,11 @@ def plain(text: object) -> str:
     """
     flat = on_one_line(text)
     parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
-    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escaped, parted)
+    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escape_match, parted)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else found[0]
+def _escape_match(match: re.Match[str]) -> str:
+    return f"\\{match[1]}" if match[1] else match[0]
 
 
 def in_badge(text: object) -> str:

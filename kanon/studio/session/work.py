@@ -59,17 +59,19 @@ class Work:
     @property
     def parts(self) -> dict[type[SessionPart], SessionPart]:
         """All parts by their class, but for those of pages that are as they begin."""
-        own = (getattr(self, each.name) for each in fields(self))
+        own = (getattr(self, item.name) for item in fields(self))
         return {**{type(part): part for part in own if isinstance(part, SessionPart)}, **self.views}
 
     def view(self, kind: type[AnyPart]) -> AnyPart:
-        found = self.views.get(kind) or self.parts.get(kind)
-        return found if isinstance(found, kind) else kind()
+        part = self.views.get(kind) or self.parts.get(kind)
+        return part if isinstance(part, kind) else kind()
 
     def with_parts(self, *parts: SessionPart) -> Work:
-        named = {type(getattr(self, each.name)): each.name for each in fields(self)}
-        own: dict[str, Any] = {named[type(part)]: part for part in parts if type(part) in named}
-        views = {type(part): part for part in parts if type(part) not in named}
+        field_of = {type(getattr(self, item.name)): item.name for item in fields(self)}
+        own: dict[str, Any] = {
+            field_of[type(part)]: part for part in parts if type(part) in field_of
+        }
+        views = {type(part): part for part in parts if type(part) not in field_of}
         return replace(self, **own, views={**self.views, **views})
 
     def with_notice(self, notice: str | None) -> Work:
@@ -82,7 +84,7 @@ class Work:
     @property
     def focus(self) -> str | None:
         """The sensitive column that was chosen, or the first; None without one."""
-        return _chosen_or_first(self.settings.sensitive, self.table.sensitive_columns)
+        return _pick_or_first(self.settings.sensitive, self.table.sensitive_columns)
 
     @property
     def strategy_used(self) -> str:
@@ -92,25 +94,25 @@ class Work:
     @property
     def models_lost(self) -> list[SensitiveModel]:
         """The models about columns that are not sensitive any more: no run meets them."""
-        known = self.table.sensitive_columns
-        return [model for model in self.settings.models if model.column not in known]
+        sensitive = self.table.sensitive_columns
+        return [model for model in self.settings.models if model.column not in sensitive]
 
     @property
     def looked_at(self) -> str | None:
         """The quasi-identifier that was chosen to be looked at, or the first."""
-        return _chosen_or_first(self.shared.column, self.table.quasi_identifiers)
+        return _pick_or_first(self.shared.column, self.table.quasi_identifiers)
 
     @property
     def drawn_column(self) -> str | None:
-        return _chosen_or_first(self.shared.column, self.table.hierarchy_columns)
+        return _pick_or_first(self.shared.column, self.table.hierarchy_columns)
 
 
-def _chosen_or_first(chosen: str | None, columns: list[str]) -> str | None:
-    return chosen if chosen in columns else next(iter(columns), None)
+def _pick_or_first(wanted: str | None, columns: list[str]) -> str | None:
+    return wanted if wanted in columns else next(iter(columns), None)
 
 
-def is_same(one: SessionPart, other: SessionPart) -> bool:
-    pairs = ((getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+def is_same(first: SessionPart, second: SessionPart) -> bool:
+    pairs = ((getattr(first, item.name), getattr(second, item.name)) for item in fields(first))
     return all(before is after or before == after for before, after in pairs)
 
 
@@ -129,8 +131,10 @@ def for_another_table(old: Work, new: Work) -> Work:
 
 def usable_strategies(work: Work) -> list[str]:
     """The strategies that can be chosen: all but S1 need GAA, l and t a sensitive column too."""
-    known = STRATEGIES if uses(work.settings.algorithm, "strategy") else ["s1"]
-    return [name for name in known if work.table.sensitive_columns or not needs_sensitive(name)]
+    strategies = STRATEGIES if uses(work.settings.algorithm, "strategy") else ["s1"]
+    return [
+        name for name in strategies if work.table.sensitive_columns or not needs_sensitive(name)
+    ]
 
 
 def begun_since(first: Work, now: Work) -> bool:
@@ -140,11 +144,11 @@ def begun_since(first: Work, now: Work) -> bool:
     if now.running.keys() - {"run", "bound"}:
         return True
     return any(
-        getattr(part, each.name) is not getattr(now.view(kind), each.name)
+        getattr(part, item.name) is not getattr(now.view(kind), item.name)
         for kind, part in first.parts.items()
         if kind not in first.views
-        for each in fields(part)
-        if each.name not in _BY_ITSELF
+        for item in fields(part)
+        if item.name not in _BY_ITSELF
     )
 
 
@@ -168,7 +172,7 @@ def called(doing: str) -> str:
         "advising": "The advisor",
         "bound": "The lower bound",
         "closer": "A closer lower bound",
-        "combining": "Releases put together",
+        "combining": "Combining releases",
         "comparison": "Comparing",
         "counting": "Counting the classes",
         "exercises": "The exercise set",
@@ -186,7 +190,7 @@ def called(doing: str) -> str:
         "run": "Anonymising",
         "searches": "The searches",
         "simulating": "The study",
-        "singling": "Columns together",
+        "singling": "Combinations of columns",
         "uploading": "Opening a table",
         "writing": "Writing the release",
     }[doing]
@@ -282,8 +286,8 @@ def counted_records(
         return None
     counts = ((tree, work.table.choices[column].counts) for column, tree in trees.items())
     return tuple(
-        tree.sum_below(np.array([known.get(label, 0) for label in tree.labels]))
-        for tree, known in counts
+        tree.sum_below(np.array([records.get(label, 0) for label in tree.labels]))
+        for tree, records in counts
     )
 
 
@@ -304,8 +308,8 @@ def undecided_columns(work: Work) -> list[str]:
 
 
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
-    chosen = {**work.settings.options.get(algorithm, {}), name: value}
-    options = {**work.settings.options, algorithm: chosen}
+    own_options = {**work.settings.options.get(algorithm, {}), name: value}
+    options = {**work.settings.options, algorithm: own_options}
     return work.with_parts(replace(work.settings, options=options), Message())
 
 
@@ -313,8 +317,8 @@ def usable_metrics(work: Work) -> list[str]:
     """The metrics that can be chosen: drawn weights only where all hierarchies have them."""
     choices = work.table.choices
     trees = [choices[name].tree for name in work.table.quasi_identifiers if name in choices]
-    drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
-    return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if drawn else [])]
+    all_drawn = bool(trees) and all(tree is not None and tree.weight is not None for tree in trees)
+    return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if all_drawn else [])]
 
 
 def compared_metrics(work: Work) -> list[str]:
@@ -348,9 +352,9 @@ def counted_table(work: Work) -> StoredTable | None:
     if not table.records.in_engine or not table.quasi_identifiers:
         return None
     try:
-        found = table.complete_records
-        assert isinstance(found, StoredTable)
-        return found if found.most_classes(table.quasi_identifiers) > settings().classes else None
+        stored = table.complete_records
+        assert isinstance(stored, StoredTable)
+        return stored if stored.most_classes(table.quasi_identifiers) > settings().classes else None
     except KanonError:  # the page says it where it asks for the values
         return None
 
@@ -376,16 +380,16 @@ def classes_kept(work: Work) -> int | None:
 def said_kept(number: int) -> str:
     return (
         f"The quasi-identifiers of this table have {thin(number)} different combinations of "
-        f"values, and {thin(settings().classes)} come here at most (setting classes): they stay "
-        "in the engine that has the table, which counts, merges and writes."
+        f"values. kanon loads at most {thin(settings().classes)} (setting classes), so they stay in "
+        "the table's engine, which counts, merges and writes."
     )
 
 
 def check_classes_here(work: Work) -> None:
     if uncounted(work):
         raise PlanError(
-            "The classes of this table are not counted yet, and they may be too many to come here."
+            "The classes of this table are not counted yet; there may be too many to load."
         )
     number = classes_kept(work)
     if number is not None:
-        raise PlanError(f"{said_kept(number)} The page Anonymise releases such a table.")
+        raise PlanError(f"{said_kept(number)} Release such a table on the page Anonymise.")

@@ -319,7 +319,7 @@ def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
 def test_a_plan_is_never_a_way_to_read_files(work):
     content = json.loads(export(kept(work).kept.pinned[0]))
     content["columns"]["age"]["hierarchy"] = "/etc/passwd"
-    with pytest.raises(PlanError, match="a file beside the plan"):
+    with pytest.raises(PlanError, match="a separate file"):
         imported(work, json.dumps(content).encode(), "x")
 
 

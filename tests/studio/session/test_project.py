@@ -237,7 +237,7 @@ def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
 def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
     content, fresh = changed({"kept__0__plan__columns__zip__hierarchy": "/dev/zero"}), people()
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-    with pytest.raises(KanonError, match="can be imported whose hierarchies are written in it"):
+    with pytest.raises(KanonError, match="Import a plan that contains"):
         opened_project(fresh, content)
 
 

@@ -95,7 +95,7 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     assert "99999" not in shown and "scurvy" not in shown
     (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
     ui.click(at, use)
-    assert "settings are those of" in ui.work(at).message.notice and not ui.problems(at)
+    assert "settings are now those of" in ui.work(at).message.notice and not ui.problems(at)
     assert ui.work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
     assert list(ui.work(at).table.choices["zip"].lacking) == ["99999"]
     ui.go(at, ui.ANONYMISE)

@@ -272,7 +272,7 @@ CODES = pd.Series(["47601", "47602", "47711", "48000"])
     ("builder", "values", "typed", "sentence"),
     [
         ("quantiles", NUMBERS, {"parts": "8, 4, 2"}, None),
-        ("quantiles", NUMBERS, {"parts": "eight"}, "are numbers with commas between"),
+        ("quantiles", NUMBERS, {"parts": "eight"}, "are numbers separated by commas"),
         ("quantiles", CODES.map("x".__add__), {"parts": "4, 2"}, "numbers"),
         ("intervals", NUMBERS, {"widths": "10", "origin": "5"}, None),
         ("intervals", NUMBERS, {"widths": "10", "origin": "five"}, "bounds count from"),
