@@ -40,35 +40,35 @@ def release_in_engine(
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
-    done = run_prepared(prepared, stretch(progress, 0.05, 0.6))
+    run = run_prepared(prepared, stretch(progress, 0.05, 0.6))
     progress(0.6, "Measuring the release")
-    found = _findings(done)
+    findings = _describe_run(run)
     source = prepared.source
     assert isinstance(source, StoredSource)
     progress(0.7, "Writing the release")
     record = recorder(plan, lambda: fingerprint_of_address(table.address), who, "dashboard")
     write_stored(
-        source, done.recoding, plan, target, stretch(progress, 0.7, 1), record, part=part,
+        source, run.recoding, plan, target, stretch(progress, 0.7, 1), record, part=part,
         replaces=False,
     )  # fmt: skip
-    return source.table, found
+    return source.table, findings
 
 
-def _findings(done: Run) -> EngineFindings:
-    classes, recoding = done.prepared.classes, done.recoding
+def _describe_run(run: Run) -> EngineFindings:
+    classes, recoding = run.prepared.classes, run.recoding
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     return EngineFindings(
-        done.measures,
-        done.alteration,
+        run.measures,
+        run.alteration,
         classes.n_classes,
         {column: tree.height for column, tree in trees},
         # The nodes that a search counted are not shown.
         replace(recoding.trace, visited=recoding.trace.visited[:0], walk=()),
-        done.about_parts,
-        done.about_gap,
-        what_is_met(done, guarantees_of_classes(done)) if recoding.n_classes else "",
-        what_leaves(done),
-        done.remarks,
+        run.about_parts,
+        run.about_gap,
+        what_is_met(run, guarantees_of_classes(run)) if recoding.n_classes else "",
+        what_leaves(run),
+        run.remarks,
     )
 
 
@@ -80,7 +80,7 @@ def releasing_request(work: Work, suggested: str) -> Request | None:
     plan = plan_of(work, in_engine=True)
     target = checked_destination(work.view(Destination).typed or suggested, table.address)
     part = part_of(target.path)
-    then = partial(_with_release, plan, release_settings(work, plan), target.shown)
+    then = partial(_store_release, plan, release_settings(work, plan), target.shown)
     return Request(
         "releasing",
         release_in_engine,
@@ -88,14 +88,14 @@ def releasing_request(work: Work, suggested: str) -> Request | None:
         then,
         limit="engine_minutes",
         lane="long",
-        begins=partial(_with_target, target),
+        begins=partial(_set_target, target),
         after=partial(remove, part),
-        cancelled=_cancelled,
+        cancelled=_describe_cancel,
         failed=said_at_destination,
     )
 
 
-def _with_target(target: Address, work: Work) -> Work:
+def _set_target(target: Address, work: Work) -> Work:
     return work.with_parts(replace(work.view(Destination), problem="", target=target))
 
 
@@ -104,33 +104,39 @@ def said_at_destination(work: Work, sentence: str) -> Work:
     return work.with_parts(wanted, replace(work.message, problem=None))
 
 
-def _with_release(
-    plan: Plan, settings: str, place: str, work: Work, came: tuple[StoredTable, EngineFindings]
+def _store_release(
+    plan: Plan,
+    settings: str,
+    place: str,
+    work: Work,
+    worker_answer: tuple[StoredTable, EngineFindings],
 ) -> Work:
-    table, found = came
+    table, findings = worker_answer
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(table)
     seconds = work.running["releasing"].job.seconds
     return work.with_parts(
         Destination(),
-        replace(work.findings, engine_release=EngineRelease(plan, settings, found, place, seconds)),
+        replace(
+            work.findings, engine_release=EngineRelease(plan, settings, findings, place, seconds)
+        ),
     )
 
 
-def _cancelled(work: Work) -> Work:
-    said = "The run was cancelled; nothing was written."
+def _describe_cancel(work: Work) -> Work:
+    sentence = "The run was cancelled; nothing was written."
     if complete_at(work.view(Destination).target):
-        said = (
+        sentence = (
             "The release was complete before the run could be cancelled; its numbers are not "
             "known here."
         )
-    return work.with_notice(said)
+    return work.with_notice(sentence)
 
 
 def engine_release_outdated(work: Work) -> bool:
-    made = work.findings.engine_release
+    release = work.findings.engine_release
     try:
-        return made is not None and engine_release_depends_on(work) != made.settings
+        return release is not None and engine_release_depends_on(work) != release.settings
     except KanonError:
         return True
 

@@ -19,7 +19,7 @@ from kanon.studio.session.findings import FoundBound
 from kanon.studio.session.run_plan import settings_of
 from kanon.studio.session.work import Request, Work
 
-_FIRST = 0.1  # the share of the time of a close search after the quick one, about
+_QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,29 +45,29 @@ class BoundWanted:
 
 def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
     """Find lower bounds, in a worker, and hand over each at once."""
-    for place, one in enumerate(wanted):
+    for place, bound in enumerate(wanted):
         own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
-        close = closely or one.effort <= CLOSELY
+        close = closely or bound.effort <= CLOSELY
         if closely:
-            quick = lower_bound(one.task, stretch(own, 0, _FIRST), closely=False)
-            progress.keep((one.key, FoundBound(quick, False)))
-            own = stretch(own, _FIRST, 1)
-        progress.keep((one.key, FoundBound(lower_bound(one.task, own, closely=close), close)))
+            quick = lower_bound(bound.task, stretch(own, 0, _QUICK_SHARE), closely=False)
+            progress.keep((bound.key, FoundBound(quick, False)))
+            own = stretch(own, _QUICK_SHARE, 1)
+        progress.keep((bound.key, FoundBound(lower_bound(bound.task, own, closely=close), close)))
 
 
 def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> Request | None:
     """Find those of some bounds that are not known; None if all are."""
-    known = work.findings.bounds
+    known_bounds = work.findings.bounds
     todo = {
-        one.key: one
-        for one in wanted
-        if one.key not in known or (closely and not known[one.key].closely)
+        bound.key: bound
+        for bound in wanted
+        if bound.key not in known_bounds or (closely and not known_bounds[bound.key].closely)
     }
     if not todo:
         return None
     doing = "closer" if closely else "bound"
     return Request(
-        doing, find_bounds, ([*todo.values()], closely), partial(_with_bounds, doing),
+        doing, find_bounds, ([*todo.values()], closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
         # A quick search begins by itself: what was said of what somebody did stays.
@@ -78,14 +78,14 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
     )  # fmt: skip
 
 
-def _with_bounds(doing: str, work: Work, _: object) -> Work:
+def _store_bounds(doing: str, work: Work, _: object) -> Work:
     """The work with the bounds that were handed over; what is known closely stays."""
-    found = dict(work.findings.bounds)
+    bounds = dict(work.findings.bounds)
     parts: Any = work.running[doing].job.parts
-    for key, one in parts:
-        if key not in found or not found[key].closely:
-            found[key] = one
-    return work.with_parts(replace(work.findings, bounds=found))
+    for key, bound in parts:
+        if key not in bounds or not bounds[key].closely:
+            bounds[key] = bound
+    return work.with_parts(replace(work.findings, bounds=bounds))
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:
@@ -94,5 +94,5 @@ def known_bound(work: Work, plan: Plan) -> FoundBound | None:
     if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):
         return None
     wanted = BoundWanted.of(replace(result.prepared, plan=plan))
-    found = work.findings.bounds.get(wanted.key)
-    return found if found is not None and (found.closely or wanted.effort <= QUICKLY) else None
+    bound = work.findings.bounds.get(wanted.key)
+    return bound if bound is not None and (bound.closely or wanted.effort <= QUICKLY) else None

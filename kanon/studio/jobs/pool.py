@@ -63,10 +63,12 @@ class Jobs:
         self._crowded = 0.0  # when jobs of several visitors were last there
         self._slots = [_Slot(lane) for lane, number in enumerate(places) for _ in range(number)]
         self._service = [
-            threading.Thread(target=self._serve, args=(slot,), name="kanon-slot", daemon=True)
+            threading.Thread(target=self._run_slot, args=(slot,), name="kanon-slot", daemon=True)
             for slot in self._slots
         ]
-        self._service.append(threading.Thread(target=self._watch, name="kanon-lanes", daemon=True))
+        self._service.append(
+            threading.Thread(target=self._watch_lanes, name="kanon-lanes", daemon=True)
+        )
         for thread in self._service:
             thread.start()
         atexit.register(self.close)
@@ -132,27 +134,27 @@ class Jobs:
     ) -> None:
         self.close()
 
-    def _serve(self, slot: _Slot) -> None:
+    def _run_slot(self, slot: _Slot) -> None:
         while not self._closed:
             self._keep_ready(slot)
-            job = self._next(slot)
+            job = self._wait_for_job(slot)
             if job is not None:
-                self._do(job, slot)
-                self._end(job, slot)
+                self._run_job(job, slot)
+                self._finish_job(job, slot)
             del job  # its result belongs to whoever submitted it
         slot.dismiss()
 
     def _keep_ready(self, slot: _Slot) -> None:
         """Have the first lane's worker there before its job; end another one that has no work."""
         old = slot.worker
-        if self._lacks_worker(slot):
-            slot.worker = self._ready_worker()
+        if self._needs_worker(slot):
+            slot.worker = self._get_ready_worker()
         elif self._needs_no_worker(slot):
             slot.worker = None
         if old is not None and old is not slot.worker:
             old.dismiss()  # last, as the end of a process of low priority can take its time
 
-    def _lacks_worker(self, slot: _Slot) -> bool:
+    def _needs_worker(self, slot: _Slot) -> bool:
         return slot.lane == SHORT and not slot.fits()
 
     def _needs_no_worker(self, slot: _Slot) -> bool:
@@ -160,7 +162,7 @@ class Jobs:
             slot.lane != SHORT and slot.worker is not None and time.monotonic() - slot.since > _KEPT
         )
 
-    def _next(self, slot: _Slot) -> Job | None:
+    def _wait_for_job(self, slot: _Slot) -> Job | None:
         with self._changed:
             if self._closed:
                 return None
@@ -169,16 +171,16 @@ class Jobs:
                 self._changed.wait(_IDLE)
                 if slot.worker is not None:
                     slot.worker.alive()  # reaps it if it has died
-                if self._lacks_worker(slot) or self._needs_no_worker(slot):
+                if self._needs_worker(slot) or self._needs_no_worker(slot):
                     break
             slot.parked = False
             if job is not None:
                 slot.job = job
                 job.take_from_queue()
-                self._borrow(slot)
+                self._take_idle_worker(slot)
             return job
 
-    def _borrow(self, slot: _Slot) -> None:
+    def _take_idle_worker(self, slot: _Slot) -> None:
         """Take over an idle worker, so that a visitor who is alone never waits for a process."""
         alone = self._queue.visitors() == 1
         for other in self._slots:
@@ -186,11 +188,11 @@ class Jobs:
                 slot.worker, other.worker = other.worker, None
                 self._changed.notify_all()
 
-    def _do(self, job: Job, slot: _Slot) -> None:
+    def _run_job(self, job: Job, slot: _Slot) -> None:
         for last in (False, True):
             if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle
-            start = self._ready_worker if slot.lane == SHORT else self._start_worker
+            start = self._get_ready_worker if slot.lane == SHORT else self._start_worker
             worker = slot.worker = slot.worker or start()
             if worker is None:
                 job.settle("failed", error="The worker process could not be started.")
@@ -203,7 +205,7 @@ class Jobs:
             if job.finished or slot.job is not job:
                 return
 
-    def _end(self, job: Job, slot: _Slot) -> None:
+    def _finish_job(self, job: Job, slot: _Slot) -> None:
         mine = slot.job is job
         if mine:
             job.after()
@@ -215,7 +217,7 @@ class Jobs:
         if idle is not None and not self._closed:
             idle()
 
-    def _watch(self) -> None:
+    def _watch_lanes(self) -> None:
         while not self._closed:
             self._keep_reserve()
             with self._changed:
@@ -239,7 +241,7 @@ class Jobs:
         if lacking:
             self._reserve = self._start_worker()
 
-    def _ready_worker(self) -> WorkerProcess | None:
+    def _get_ready_worker(self) -> WorkerProcess | None:
         with self._changed:
             worker, self._reserve = self._reserve, None
         if worker is not None and not worker.alive():
@@ -267,9 +269,11 @@ class Jobs:
             if worked <= self._queue.bound(lane):
                 continue
             idle = (
-                one
-                for one in self._slots
-                if one.lane == beyond and one.job is None and self._queue.admits(job, beyond)
+                free_slot
+                for free_slot in self._slots
+                if free_slot.lane == beyond
+                and free_slot.job is None
+                and self._queue.admits(job, beyond)
             )
             if (other := next(idle, None)) is not None:
                 slot.lane, other.lane = beyond, lane

@@ -25,11 +25,11 @@ _LENGTH = struct.Struct(">Q")
 _LARGE = 1 << 16
 
 
-def _asked_for(buffer: memoryview) -> bool:
+def _is_bytes(buffer: memoryview) -> bool:
     return isinstance(buffer.obj, bytes)
 
 
-def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) -> Frame:
+def packed(content: object, apart: Callable[[memoryview], bool] = _is_bytes) -> Frame:
     """Pack an object; buffers that are ``apart`` go beside the pickle, as they are when written.
 
     >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
@@ -38,14 +38,14 @@ def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) 
     """
     buffers: list[memoryview] = []
 
-    def in_the_pickle(buffer: pickle.PickleBuffer) -> bool:
+    def keeps_in_pickle(buffer: pickle.PickleBuffer) -> bool:
         raw = buffer.raw()
         if raw.nbytes < _LARGE or not apart(raw):
             return True
         buffers.append(raw)
         return False
 
-    return pickle.dumps(something, 5, buffer_callback=in_the_pickle), *buffers
+    return pickle.dumps(content, 5, buffer_callback=keeps_in_pickle), *buffers
 
 
 def is_array_or_arrow(buffer: memoryview) -> bool:
@@ -67,23 +67,23 @@ def write_frame(stream: IO[bytes], frame: Frame) -> None:
 
 def read_frame(stream: IO[bytes]) -> Frame:
     """Wait for one frame; EOFError if the other side closed its end, or died within a frame."""
-    return [_read(stream, _number(stream)) for _ in range(_number(stream))]
+    return [_read_bytes(stream, _read_number(stream)) for _ in range(_read_number(stream))]
 
 
-def _number(stream: IO[bytes]) -> int:
-    (number,) = _LENGTH.unpack(_read(stream, _LENGTH.size))
+def _read_number(stream: IO[bytes]) -> int:
+    (number,) = _LENGTH.unpack(_read_bytes(stream, _LENGTH.size))
     return int(number)
 
 
-def _read(stream: IO[bytes], length: int) -> bytearray:
-    found = bytearray(length)
-    view, done = memoryview(found), 0
-    while done < length:
-        some = stream.readinto(view[done:])  # type: ignore[attr-defined]
-        if not some:
+def _read_bytes(stream: IO[bytes], length: int) -> bytearray:
+    content = bytearray(length)
+    view, position = memoryview(content), 0
+    while position < length:
+        length_read = stream.readinto(view[position:])  # type: ignore[attr-defined]
+        if not length_read:
             raise EOFError
-        done += some
-    return found
+        position += length_read
+    return content
 
 
 _ROOT = str(Path(__file__).resolve().parents[3])
@@ -102,8 +102,8 @@ _THREADS = (
 def worker_environment(threads: int) -> dict[str, str]:
     # What the operator has set wins over our number of threads.
     environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
-    known = [_ROOT, environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, known))
+    paths = [_ROOT, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return environment
 
 
@@ -193,9 +193,9 @@ def compile_the_rest() -> None:
             creationflags=low | unseen,
         )
         threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie
-        atexit.register(_end, process)
+        atexit.register(_end_process, process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()

@@ -59,9 +59,9 @@ class Progress:
             if self._closed:
                 return
             self._newest = (max(0.0, min(1.0, float(fraction))), str(text))
-            self._pass_on()
+            self._send_newest()
 
-    def _pass_on(self) -> None:
+    def _send_newest(self) -> None:
         wait = self._next - time.monotonic()
         if self._newest is None or self._closed:
             return
@@ -70,14 +70,14 @@ class Progress:
             self._next = time.monotonic() + GAP
             self._send(("progress", newest))
         elif self._timer is None:
-            self._timer = threading.Timer(wait, self._late)
+            self._timer = threading.Timer(wait, self._send_later)
             self._timer.daemon = True
             self._timer.start()
 
-    def _late(self) -> None:
+    def _send_later(self) -> None:
         with self._lock:
             self._timer = None
-            self._pass_on()
+            self._send_newest()
 
     def keep(self, part: object) -> None:
         """Hand over a part of the result, which is then not lost if the job is cancelled."""
@@ -93,7 +93,7 @@ class Progress:
                 self._timer.cancel()
 
 
-def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """The pipes to and from the server, moved away from where a job could touch them."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -103,7 +103,7 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
+def _read_frames(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
     """Pass on frames; end the process, busy or not, once the server is gone."""
     try:
         while True:
@@ -112,7 +112,7 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
         os._exit(0)
 
 
-def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
+def _prepare_worker(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
     """Call what a first job would otherwise wait for; a sentence if that fails.
 
     It reports progress only where a job waits; else nobody would empty the pipe.
@@ -130,7 +130,7 @@ def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) 
     return ""
 
 
-def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
+def _answer_job(frame: Frame, send: Callable[[Message], None]) -> Frame:
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:
@@ -159,7 +159,7 @@ def main() -> None:
 
         # The memory of a crashed worker holds personal data: no core file.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    requests, answers = _private_pipes()
+    requests, answers = _take_pipes()
 
     writing = threading.Lock()
 
@@ -174,16 +174,16 @@ def main() -> None:
         write(packed(message))
 
     frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
+    threading.Thread(target=_read_frames, args=(requests, frames), daemon=True).start()
     sys.path[:] = unpacked(frames.get())
-    trouble = _prepare(frames, send)
+    trouble = _prepare_worker(frames, send)
     while True:
         # No variable holds a job or its result while waiting for the next one.
         if trouble:
             frames.get()
             send(("failed", trouble))
         else:
-            write(_answer(frames.get(), send))
+            write(_answer_job(frames.get(), send))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> 
     current = _compute_or_explain(depends, work)
     labels = (
         name
-        for name, other in _iterate_reverted(before, work)
+        for name, other in _iterate_reversions(before, work)
         if _compute_or_explain(depends, other) != current
     )
     return list(dict.fromkeys(labels))
@@ -72,7 +72,7 @@ def _compute_or_explain(depends: Callable[[Work], object], work: Work) -> object
         return error.sentence
 
 
-def _iterate_reverted(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
+def _iterate_reversions(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
     """What differs, each with the work of now in which that alone is as it was."""
     for column, role in before.table.roles.items():
         if work.table.roles.get(column) is not role:

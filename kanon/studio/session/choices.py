@@ -392,7 +392,7 @@ def _build_quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy
     return quantile_intervals(values.counts, parts, values.chosen)
 
 
-def _build_ordered(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
+def _build_ordered_tree(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
     return ordered(
         listed or _order_texts(values.texts, values.chosen),
@@ -407,7 +407,7 @@ def _build_frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy
 
 _TREES: Mapping[str, Callable[[Mapping[str, Any], ValueCounts], Hierarchy]] = {
     "quantiles": _build_quantiles,
-    "ordered": _build_ordered,
+    "ordered": _build_ordered_tree,
     "frequency": _build_frequency,
 }
 """Builders whose tree depends on the records, or on a list of values: a plan writes it out."""

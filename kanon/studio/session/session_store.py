@@ -114,7 +114,7 @@ class Desks:
                 if place.session != session or place.end_timer is not None:
                     continue
                 wait = min(self.seconds, threading.TIMEOUT_MAX)
-                place.end_timer = threading.Timer(wait, self._remove_expired, (token, place))
+                place.end_timer = threading.Timer(wait, self._remove_stale, (token, place))
                 place.end_timer.daemon = True
                 place.end_timer.start()
                 self._places[token] = self._places.pop(token)
@@ -143,7 +143,7 @@ class Desks:
                         self.clear(other)
             self.clear(token)
 
-    def _remove_expired(self, token: str, place: _StoredPlace) -> None:
+    def _remove_stale(self, token: str, place: _StoredPlace) -> None:
         with self._lock:
             # Somebody may have come back just now, and even left again.
             if self._places.get(token) is place and place.end_timer is threading.current_thread():

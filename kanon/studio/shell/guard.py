@@ -18,11 +18,11 @@ from streamlit import config, file_util
 from kanon.report.scripts import allowed
 
 
-def _inline_scripts() -> list[str]:
+def _list_inline_scripts() -> list[str]:
     """What the policy calls the scripts within Streamlit's page; no other inline script runs."""
     page = Path(file_util.get_static_dir(), "index.html").read_bytes()
     scripts = re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)
-    return [f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts]
+    return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts]
 
 
 # The preview of a report, a page within the page, is held to this policy too. Streamlit hands
@@ -31,7 +31,7 @@ def _inline_scripts() -> list[str]:
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        f"script-src 'self' blob: {' '.join(_inline_scripts())} {allowed()}",
+        f"script-src 'self' blob: {' '.join(_list_inline_scripts())} {allowed()}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "font-src 'self' data:",
@@ -85,14 +85,16 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        asked = Headers(scope=scope)
-        origin = asked.get("origin")
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
         secure = scope["scheme"] in ("https", "wss")
-        known = list(config.get_option("server.corsAllowedOrigins"))  # of a text: its letters
-        if is_own(origin, asked.get("host"), secure) or origin in known:
+        allowed_origins = list(
+            config.get_option("server.corsAllowedOrigins")
+        )  # of a text: its letters
+        if is_own(origin, headers.get("host"), secure) or origin in allowed_origins:
             await self.app(scope, receive, answer)
         elif scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
         else:
-            refused = PlainTextResponse("A page from elsewhere may not ask.", 403)
-            await refused(scope, receive, answer)
+            refusal = PlainTextResponse("A page from elsewhere may not ask.", 403)
+            await refusal(scope, receive, answer)

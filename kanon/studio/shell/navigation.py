@@ -33,13 +33,13 @@ def chosen_page() -> StreamlitPage:
     set_up_page()
     return st.navigation(
         {
-            group: [_page(name, icon) for name, icon in pages.items()]
+            group: [_build_page(name, icon) for name, icon in pages.items()]
             for group, pages in _PAGES.items()
         }
     )
 
 
-def _page(name: str, icon: str) -> StreamlitPage:
+def _build_page(name: str, icon: str) -> StreamlitPage:
     return st.Page(
         f"pages/{name}.py",
         title=name.capitalize(),

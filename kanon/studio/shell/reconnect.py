@@ -25,19 +25,19 @@ def welcome() -> None:
         st.stop()
     if desks().seconds:
         waiting = not state.settled() and desks().any_left
-        known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
-        _tab(key=_KEY, data=known, on_before_change=_answered)
+        tab_data = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
+        _tab(key=_KEY, data=tab_data, on_before_change=_receive_token)
         if waiting:
             st.caption("Looking for what this tab worked on …")
             st.button("Begin anew", on_click=state.settle)
             st.stop()
     state.settle()
     if state.lost():
-        _say_lost()
+        _warn_of_loss()
         st.stop()
 
 
-def _say_lost() -> None:
+def _warn_of_loss() -> None:
     """Say that the earlier work is gone: else the sample would be taken for the user's table."""
     st.warning(
         f"This tab's earlier work is gone: it is kept for {desks().lasting}, or until the "
@@ -51,9 +51,9 @@ def _say_lost() -> None:
         st.button("Begin anew with a sample", on_click=state.begin_anew)
 
 
-def _answered() -> None:
+def _receive_token() -> None:
     """Take what the tab worked on before; it comes from a browser and may name anything."""
-    named = state.typed(_KEY).get("before")
-    if isinstance(named, str) and named and not state.come_back(named):
+    earlier_token = state.typed(_KEY).get("before")
+    if isinstance(earlier_token, str) and earlier_token and not state.come_back(earlier_token):
         state.lose()
     state.settle()

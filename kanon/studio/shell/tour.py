@@ -126,7 +126,7 @@ def invite() -> None:
     if not state.work().shared.tour and st.button(
         "Tour in five steps", icon=":material/explore:", width="stretch"
     ):
-        _go_to(1)
+        _show_step(1)
 
 
 def guide(page: StreamlitPage) -> None:
@@ -147,16 +147,16 @@ def guide(page: StreamlitPage) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             if at > 1 and st.button("Back", icon=":material/arrow_back:", key="tour-back"):
-                _go_to(at - 1)
+                _show_step(at - 1)
             if not here and st.button("Go there", type="primary", key="tour-there"):
-                _go_to(at)
+                _show_step(at)
             if at < len(STEPS) and st.button(
                 "Next",
                 icon=":material/arrow_forward:",
                 type="primary" if here else "secondary",
                 key="tour-next",
             ):
-                _go_to(at + 1)
+                _show_step(at + 1)
             st.button(
                 "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
@@ -165,6 +165,6 @@ def guide(page: StreamlitPage) -> None:
             )
 
 
-def _go_to(at: int) -> None:
+def _show_step(at: int) -> None:
     state.change(replace(state.work().shared, tour=at))
     st.switch_page(STEPS[at - 1].page)

@@ -26,8 +26,8 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 @st.cache_resource(show_spinner=False)
 def _prepare_server() -> None:
     """Have the server take what a field allows, and write nothing of it to a disk."""
-    given = settings()
-    most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
+    limits = settings()
+    most = max(limits.upload_megabytes, limits.hierarchies_megabytes, limits.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
     MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
 
@@ -36,7 +36,7 @@ def segments(
     label: str,
     titles: Mapping[Any, str],
     key: str,
-    chosen: object,
+    value: object,
     field: str,
     into: Any,
     **how: Any,
@@ -45,7 +45,7 @@ def segments(
     st.segmented_control(
         label,
         list(titles),
-        **bound(key, chosen, field, into=into, keep=True),
+        **bound(key, value, field, into=into, keep=True),
         format_func=lambda name: titles[name],
         **how,
     )
@@ -70,21 +70,21 @@ def builder_fields(
         return
     wide = [part is parameters[0] or part.kind == "lines" for part in parameters]
     if fine or len(parameters) < 3:
-        places = st.columns([1 + each for each in wide])
+        places = st.columns([1 + is_wide for is_wide in wide])
     else:
         places = [st.container() for _ in parameters]
     for parameter, place in zip(parameters, places, strict=True):
-        label, about = parameter.label, parameter.about
+        label, help_text = parameter.label, parameter.about
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
         field = bound(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
         if parameter.kind == "choice":
-            place.selectbox(label, parameter.options, **field, help=about)
+            place.selectbox(label, parameter.options, **field, help=help_text)
         elif parameter.kind == "lines":
-            place.text_area(label, **field, height=200, help=about)
+            place.text_area(label, **field, height=200, help=help_text)
         else:
-            place.text_input(label, **field, help=about)
+            place.text_input(label, **field, help=help_text)
 
 
 def typed_fields(prefix: str) -> dict[str, Any]:

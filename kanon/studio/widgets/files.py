@@ -26,7 +26,7 @@ OF_PLAN = "It can hold every value of the hierarchies, so it is not for publicat
 """What the help of every plan says."""
 
 _MIME = {
-    **{kind: found.mime for kind, found in FORMATS.items()},
+    **{kind: form.mime for kind, form in FORMATS.items()},
     "json": "application/json",
     "html": "text/html",
     "graphml": "application/xml",
@@ -54,16 +54,16 @@ def file_name(what: str, ending: str, about: str) -> str:
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 
-def _silenced(make: Callable[[], bytes]) -> Callable[[], bytes]:
+def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """What makes a download, so that a failure logs no cell: its text stays here."""
 
-    def made() -> bytes:
+    def make_quietly() -> bytes:
         try:
             return make()
         except Exception as error:  # noqa: BLE001  it is raised again, without its text
             raise RuntimeError(f"a download failed ({type(error).__name__})") from None
 
-    return made
+    return make_quietly
 
 
 def save_button(
@@ -72,7 +72,7 @@ def save_button(
     """A button that downloads a file of that name; ``how`` goes to ``st.download_button``."""
     st.download_button(
         label,
-        data=_silenced(data) if callable(data) else data,
+        data=_replace_failure(data) if callable(data) else data,
         file_name=name,
         mime=_MIME[name.rpartition(".")[2]],
         icon=f":material/{icon}:",
@@ -100,16 +100,16 @@ def file_button(
 ) -> None:
     if original:
         label, what = f"{label}, original values", said_in_name(what, original)
-        asked = state.work().view(OriginalValuesAsked).at
+        warned_at = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
             how["help"] = "Files with original values are switched off on this server."
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
-        if not asked:
-            ask = {"on_click": _ask, "args": (key,), **how}
-            st.button(label, icon=":material/download:", key=f"{key}-ask", **ask)
+        if not warned_at:
+            buttons = {"on_click": _warn_of_original, "args": (key,), **how}
+            st.button(label, icon=":material/download:", key=f"{key}-ask", **buttons)
             return
-        if asked == key:
+        if warned_at == key:
             st.warning(
                 "This file holds original values of your table, maybe some of one person "
                 "alone: it tells more than a release, and who gets it may recognise "
@@ -126,11 +126,11 @@ def said_in_name(what: str, original: bool) -> str:
 
 def original_given() -> bool:
     """Whether files with original values are given out here, and this session was asked."""
-    asked = state.work().view(OriginalValuesAsked).at
-    return settings().original_values_downloads and bool(asked)
+    warned_at = state.work().view(OriginalValuesAsked).at
+    return settings().original_values_downloads and bool(warned_at)
 
 
-def _ask(key: str) -> None:
+def _warn_of_original(key: str) -> None:
     state.change(OriginalValuesAsked(key))
 
 
@@ -164,27 +164,27 @@ def _keep_order(keep: bool) -> None:
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     """How a text file is written, where there is a choice: at first as the table was."""
-    its = FORMATS[kind]
-    if its.cells != "text" or its.separator:
-        return its.fit_form(upload) if its.separator else PLAIN
+    table_format = FORMATS[kind]
+    if table_format.cells != "text" or table_format.separator:
+        return table_format.fit_form(upload) if table_format.separator else PLAIN
     forms = {"upload": upload, **FORMS}
     if upload == PLAIN:
         del forms["plain"]
     titles = {
-        "upload": f"As the upload ({_said(upload)})",
-        "excel": f"For Excel ({_said(FOR_EXCEL)})",
-        "plain": f"Plain ({_said(PLAIN)})",
+        "upload": f"As the upload ({_describe_form(upload)})",
+        "excel": f"For Excel ({_describe_form(FOR_EXCEL)})",
+        "plain": f"Plain ({_describe_form(PLAIN)})",
     }
-    chosen = st.selectbox(
+    name_chosen = st.selectbox(
         "Separator and encoding",
         list(forms),
-        format_func=lambda one: titles[one],
+        format_func=lambda form: titles[form],
         key=f"{name}-form",
         width=300,
         help="Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
         "Excel reads semicolons where the decimal mark of the system is a comma.",
     )
-    return forms[chosen]
+    return forms[name_chosen]
 
 
 def publish_choice(key: str, **how: Any) -> list[str]:
@@ -200,5 +200,5 @@ def publish_choice(key: str, **how: Any) -> list[str]:
     )
 
 
-def _said(form: TextForm) -> str:
+def _describe_form(form: TextForm) -> str:
     return f"{shown(form.separator)}, {form.encoding.removesuffix('-sig').upper()}"

@@ -67,7 +67,7 @@ class PictureSettings:
         counting: Counted = "records" if k is None or not table.person_counted else "persons"
         return cls.of(
             table.title,
-            _records(table.records.n_records, table.dropped),
+            _count_records(table.records.n_records, table.dropped),
             table.quasi_identifiers,
             *more,
             k=k,
@@ -78,13 +78,13 @@ class PictureSettings:
     def of_run(cls, work: Work, prepared: PreparedRun, k: int | None = None) -> PictureSettings:
         plan = prepared.plan
         led = configurations_said([(configuration_of(plan), plan.metric)])
-        return cls._of_classes(work, prepared, led, k=k)
+        return cls._build_from_classes(work, prepared, led, k=k)
 
     @classmethod
     def of_lattice(cls, work: Work, prepared: PreparedRun) -> PictureSettings:
         """Of the lattice, which no algorithm decides; a metric says what is lost at each node."""
         metric = f"metric: {on_one_line(prepared.plan.metric.card.title)}"
-        return cls._of_classes(work, prepared, metric, k=prepared.plan.k)
+        return cls._build_from_classes(work, prepared, metric, k=prepared.plan.k)
 
     @classmethod
     def of_comparison(
@@ -94,11 +94,11 @@ class PictureSettings:
         return cls.of_table(work, configurations_said(lines), k=k)
 
     @classmethod
-    def _of_classes(
+    def _build_from_classes(
         cls, work: Work, prepared: PreparedRun, *more: str, k: int | None
     ) -> PictureSettings:
         classes = prepared.classes
-        records = _records(classes.n_records + prepared.dropped, prepared.dropped)
+        records = _count_records(classes.n_records + prepared.dropped, prepared.dropped)
         if classes.persons is not None:
             records += f", {counted(classes.highest_k, 'person')}"
         models = [model.sentence for model in others_of(prepared.plan)]
@@ -123,24 +123,24 @@ def configurations_said(lines: Iterable[Guided]) -> str:
     'algorithm: GAA; metrics: NCP, LLM; strategy: S1'
     """
     kinds = ("algorithm", "metric", "strategy", "tie seed")
-    found: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
-    for one, metric in lines:
-        found["algorithm"][short_title(one.algorithm)] = None
-        if guided(one):
-            found["metric"][on_one_line(metric.card.title)] = None
-        if uses(one.algorithm, "strategy"):
-            scope = " (merged class)" if one.scope == "class" else ""
-            found["strategy"][one.strategy.upper() + scope] = None
-        if one.tie_seed is not None and uses(one.algorithm, "tie_seed"):
-            found["tie seed"][str(one.tie_seed)] = None
+    names_by_kind: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
+    for configuration, metric in lines:
+        names_by_kind["algorithm"][short_title(configuration.algorithm)] = None
+        if guided(configuration):
+            names_by_kind["metric"][on_one_line(metric.card.title)] = None
+        if uses(configuration.algorithm, "strategy"):
+            scope = " (merged class)" if configuration.scope == "class" else ""
+            names_by_kind["strategy"][configuration.strategy.upper() + scope] = None
+        if configuration.tie_seed is not None and uses(configuration.algorithm, "tie_seed"):
+            names_by_kind["tie seed"][str(configuration.tie_seed)] = None
     return "; ".join(
-        f"{_several(name, len(names))}: {', '.join(names)}"
-        for name, names in found.items()
+        f"{_name_kind(name, len(names))}: {', '.join(names)}"
+        for name, names in names_by_kind.items()
         if names
     )
 
 
-def _several(name: str, number: int) -> str:
+def _name_kind(name: str, number: int) -> str:
     """
     >>> _several("metric", 2), _several("strategy", 2), _several("strategy", 1)
     ('metrics', 'strategies', 'strategy')
@@ -150,13 +150,13 @@ def _several(name: str, number: int) -> str:
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-def _records(whole: int, dropped: int) -> str:
+def _count_records(whole: int, dropped: int) -> str:
     """
     >>> _records(6, 0), _records(6, 1)
     ('6 records', '5 of 6 records')
     """
-    kept = f"{thin(whole - dropped)} of " if dropped else ""
-    return f"{kept}{counted(whole, 'record')}"
+    share = f"{thin(whole - dropped)} of " if dropped else ""
+    return f"{share}{counted(whole, 'record')}"
 
 
 _FOLDER = Path(__file__).parent

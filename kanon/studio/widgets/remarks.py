@@ -40,9 +40,9 @@ def remarked_table(work: Work) -> None:
     show_remarks(remarks, released=False)
 
 
-def remarked_release(result: Result, done: Run, k: int) -> None:
-    key = (result, k, done.prepared.plan.order)
-    remarks = state.remembered("remarks", key, lambda: done.remarks)
+def remarked_release(result: Result, run: Run, k: int) -> None:
+    key = (result, k, run.prepared.plan.order)
+    remarks = state.remembered("remarks", key, lambda: run.remarks)
     show_remarks(remarks, released=True)
 
 
@@ -51,13 +51,13 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
         return
     alike = by_kind(remarks)
     titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
-    what = "this release" if released else "these roles"
-    title = f"{counted(len(remarks), 'remark')} on {what}: {titles}"
+    subject = "this release" if released else "these roles"
+    title = f"{counted(len(remarks), 'remark')} on {subject}: {titles}"
     with st.expander(title, icon=":material/lightbulb:"):
-        for kind, found in alike.items():
-            listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
-            if len(found) > _AT_ONCE:
-                rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
+        for kind, remarks_of_kind in alike.items():
+            listed = [f"- {plain(remark.found)}" for remark in remarks_of_kind[:_AT_ONCE]]
+            if len(remarks_of_kind) > _AT_ONCE:
+                rest = ", ".join(remark.column for remark in remarks_of_kind[_AT_ONCE:])
                 listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
             title, advice = KINDS[kind]
             st.markdown(f"**{title}.** {plain(advice)}")

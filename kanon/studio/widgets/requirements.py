@@ -39,20 +39,20 @@ KINDS: Mapping[str, type[SensitiveModel]] = {
 
 def whole_table(work: Work) -> EquivalenceClasses:
     """The table as one class: what it reaches is the most that any release can reach."""
-    kept, coarsened = work.table.complete_records, work.table.coarsened
+    records, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:
-        values = kept.counted(name)
-        shown = coarsened[name].counts(values) if name in coarsened else values
-        counted.append(whole_histogram(name, shown))
+        values = records.counted(name)
+        released_values = coarsened[name].counts(values) if name in coarsened else values
+        counted.append(whole_histogram(name, released_values))
     nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), tuple(counted))
+    return EquivalenceClasses((), (), nodes, np.array([records.n_records]), tuple(counted))
 
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     """Why no release can meet one of the models, in a sentence; None if each can be met."""
     for model in models:
-        if isinstance(model, SensitiveModel) and _unordered(model, whole):
+        if isinstance(model, SensitiveModel) and _needs_numbers(model, whole):
             return (
                 f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
                 "choose another distance."
@@ -64,7 +64,7 @@ def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     return None
 
 
-def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
+def _needs_numbers(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
     return (
         isinstance(model, TCloseness)
         and model.distance == "emd-ordered"
@@ -82,7 +82,7 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     >>> best(EntropyLDiversity(l=2, column="ill"), whole)
     'at most 1.75 for this column'
     """
-    if _unordered(model, whole):
+    if _needs_numbers(model, whole):
         return refusal([model], whole) or ""
     level = model.level(whole)
     if level is None:
@@ -144,7 +144,7 @@ def in_file_name(models: Sequence[SensitiveModel]) -> str:
     """
     if len(models) > 2:
         return f"-with-{len(models)}-models"
-    return "".join(f"-{one.symbol}{getattr(one, one.symbol):g}" for one in models)
+    return "".join(f"-{model.symbol}{getattr(model, model.symbol):g}" for model in models)
 
 
 def glossed(card: Card) -> str:
@@ -158,10 +158,14 @@ def glossed(card: Card) -> str:
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
-    told = [short(model) for model in models]
-    if len(told) > 2:
-        return counted(len(told), "model")
-    return f"{told[0]} and {told[1]}" if len(told) == 2 else "".join(told)
+    descriptions = [short(model) for model in models]
+    if len(descriptions) > 2:
+        return counted(len(descriptions), "model")
+    return (
+        f"{descriptions[0]} and {descriptions[1]}"
+        if len(descriptions) == 2
+        else "".join(descriptions)
+    )
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
@@ -170,11 +174,11 @@ def others_of(plan: Plan) -> list[SensitiveModel]:
 
 def cards_to_add(work: Work) -> dict[str, Card]:
     """The models that can be asked for besides, by name: each once per sensitive column."""
-    taken = {(model.card.name, model.column) for model in work.settings.models}
+    models = {(model.card.name, model.column) for model in work.settings.models}
     return {
         name: kind.card
         for name, kind in KINDS.items()
-        if any((name, column) not in taken for column in work.table.sensitive_columns)
+        if any((name, column) not in models for column in work.table.sensitive_columns)
     }
 
 
@@ -184,9 +188,13 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
     What it can just meet would merge everything. The model is about the column in focus, or the
     first one that has no model of that name yet.
     """
-    taken = {model.column for model in work.settings.models if model.card.name == name}
+    taken_columns = {model.column for model in work.settings.models if model.card.name == name}
     columns = [work.focus, *work.table.sensitive_columns]
-    column = next(one for one in columns if one is not None and one not in taken)
+    column = next(
+        name_of_column
+        for name_of_column in columns
+        if name_of_column is not None and name_of_column not in taken_columns
+    )
     kind = KINDS[name]
     least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
     wish: dict[str, Any] = {"column": column, **(kind.wish or least)}

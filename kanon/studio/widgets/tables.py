@@ -25,9 +25,9 @@ _TINTS: Mapping[Role, str] = {
 }
 
 
-def preview_height(done: Run) -> int:
+def preview_height(run: Run) -> int:
     """Pixels for a preview: no empty rows under a small table."""
-    return min(320, 38 + 35 * done.prepared.classes.n_records)
+    return min(320, 38 + 35 * run.prepared.classes.n_records)
 
 
 def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
@@ -36,11 +36,11 @@ def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
         index=top.index,
     )
-    return _plain(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
+    return _format_rows(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
 
 
 def before_and_after(
-    done: Run, most: int | None = None, position: int | None = None
+    run: Run, most: int | None = None, position: int | None = None
 ) -> tuple[Styler, Styler]:
     """Some rows of the original and of the release; the further a cell rose, the stronger its tint.
 
@@ -48,30 +48,30 @@ def before_and_after(
     the plan keeps their rows: so both tables show the same records, row by row. ``position`` picks
     one released class.
     """
-    prepared = done.prepared
+    prepared = run.prepared
     if most is None:
         most = preview_rows(prepared.classes.n_records, len(prepared.plan.columns))
-    seen = prepared.source.excerpt(done.recoding, most, position)
+    seen = prepared.source.excerpt(run.recoding, most, position)
     after, rise = seen.after, seen.rise
     attributes = list(prepared.classes.attributes)
     others = [column for column in after.columns if column not in attributes]
     columns = [*attributes, *others]
     before = seen.before[[name for name in columns if name != SUPPRESSED]]
-    tints = {name: [_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
+    tints = {name: [_get_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
     untouched = dict.fromkeys(others, "")
     colours = pd.DataFrame({**tints, **untouched}, index=range(len(after)), columns=columns)
-    return _plain(before), _plain(after[columns]).apply(lambda _: colours, axis=None)
+    return _format_rows(before), _format_rows(after[columns]).apply(lambda _: colours, axis=None)
 
 
-def _tint(share: float) -> str:
+def _get_tint(share: float) -> str:
     return f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
 
 
-def _plain(rows: pd.DataFrame) -> Styler:
+def _format_rows(rows: pd.DataFrame) -> Styler:
     """Rows numbered from 0, as a styler needs an index without repetitions; 0.5 is no 0.500000."""
-    found = missing_named(rows.reset_index(drop=True))
-    decimal = [name for name, kind in found.dtypes.items() if is_float_dtype(kind)]
-    return found.style.format(str, subset=decimal)
+    rows_numbered = missing_named(rows.reset_index(drop=True))
+    decimal = [name for name, kind in rows_numbered.dtypes.items() if is_float_dtype(kind)]
+    return rows_numbered.style.format(str, subset=decimal)
 
 
 _numbers = itertools.count()

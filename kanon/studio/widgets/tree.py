@@ -79,9 +79,9 @@ _tree = st.components.v2.component(
 
 
 def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]) -> None:
-    def told() -> None:
+    def handle_operation() -> None:
         operation = state.typed(key).get("operation")
         if isinstance(operation, dict):
             edited(operation)
 
-    _tree(key=key, data=data, on_operation_change=told)
+    _tree(key=key, data=data, on_operation_change=handle_operation)
