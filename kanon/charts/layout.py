@@ -188,5 +188,7 @@ def _layout_error(error: ValidationError) -> PlanError:
         known = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
         where = ".".join([*where.split(".")[:-1], quoted(place[-1]).strip("'")])
         return PlanError(f"Layout key {where}: there is no such key; known are {', '.join(known)}.")
+    if first["type"] == "model_type":
+        return PlanError(f"Layout key {where}: has to be an object that describes a panel.")
     message = str(first["msg"])
     return PlanError(f"Layout key {where}: {message[:1].lower()}{message[1:]}.")

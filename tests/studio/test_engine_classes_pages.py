@@ -185,7 +185,7 @@ def test_classes_are_counted_by_a_worker_when_roles_change(at):
     with ui.held_worker():
         ui.give_role(at, "disease", "quasi-identifier")
         assert list(ui.work(at).running) == ["counting"]
-        assert "is being counted" in ui.infos(at)[0] and "Classes" not in ui.numbers(at)
+        assert "kanon is counting" in ui.infos(at)[0] and "Classes" not in ui.numbers(at)
         for page in PAGES:
             ui.go(at, page)
         ui.go(at, ui.DATA)

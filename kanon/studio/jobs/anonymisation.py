@@ -21,7 +21,7 @@ _SOON = 0.5
 
 
 def first() -> None:
-    """At the first start, run the sample, so that a result is on screen."""
+    """Run the sample at the first start, so that a result is on screen."""
     work = state.work()
     if work.version == 0 and not work.shared.started:
         state.change(replace(state.work().shared, started=True))
@@ -31,7 +31,7 @@ def first() -> None:
 
 
 def anonymisation_request(work: Work) -> Request:
-    """The run of the current settings; KanonError if no release of the table can meet the plan."""
+    """Request a run of the current settings; KanonError if no release can meet the plan."""
     plan = plan_of(work)
     if isinstance(work.table.records, StoredTable):  # to count its classes may take long
         content = plan.model_dump(mode="json")
@@ -70,7 +70,7 @@ def outdated(work: Work) -> bool:
 
 
 def result_depends_on(work: Work) -> tuple[bool, str]:
-    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest."""
+    """Whether the result knows the chosen k, and a fingerprint of all else that it depends on."""
     result = work.findings.result
     if result is None:
         return False, ""

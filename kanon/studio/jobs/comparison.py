@@ -35,7 +35,7 @@ from kanon.studio.session.work import Request, Work, cancelled_run, shown_k, usa
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
-    """The missing runs of the chosen comparison, or the work if earlier runs made them all."""
+    """Request the missing runs of a comparison, or get the new state if none is missing."""
     lines = _list_what_if_lines(work) if what_if else wanted_lines(work)
     if not lines:
         raise PlanError("Choose at least one metric and one strategy to compare.")
@@ -52,7 +52,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
 
 
 def _list_what_if_lines(work: Work) -> tuple[PlannedLine, ...]:
-    """What is compared before and after an edit: by drawn weights too, which were just edited."""
+    """The lines before and after an edit, also by drawn weights, which were just edited."""
     work = work.with_parts(replace(work.kept, yardstick=None))
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
@@ -74,7 +74,7 @@ def _store_comparison(
 
 
 def _handle_cancel(work: Work) -> Work:
-    """The work without the wish for bands, where none are there."""
+    """Ask for bands no longer if there are none."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
     return cancelled_run(work.with_parts(replace(work.compare, bands=bands)))
@@ -90,7 +90,7 @@ class LineRun(NamedTuple):
 
 
 def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
-    """The metrics that a comparison measures in: the seven, and those that guide."""
+    """The metrics that a comparison measures in: the seven published ones and all that guide."""
     metrics = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
         guide = line.guide
@@ -107,7 +107,7 @@ def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
 
 
 def asks_for_some_k(work: Work) -> bool:
-    """Whether the board asks for a measure that is known at some k alone, and takes longer."""
+    """Whether the board shows a measure that is computed at some k only, as it takes longer."""
     panels = work.compare.layout.panels if work.compare.layout is not None else ()
     measures = {panel.measure for panel in panels if panel.kind == "curve"}
     return bool(measures & at_some_k())
@@ -125,7 +125,6 @@ def lacking(
 
 
 def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
-    """The comparison of these lines, of which none is lacking."""
     metrics = needed_metrics(lines)
     runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
     for run in _list_runs(lines):
@@ -201,7 +200,7 @@ def fingerprint(lines: Sequence[PlannedLine], comparison: Comparison) -> str:
 
 
 class ComparisonJob(NamedTuple):
-    """What a worker is given, and what is written down beside each of its answers."""
+    """What a worker gets, and what is noted beside each of its answers."""
 
     runs: list[PlannedRun]
     ks: list[int]
@@ -213,7 +212,7 @@ class ComparisonJob(NamedTuple):
 
 
 def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
-    """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`."""
+    """Prepare the missing runs for :func:`kanon.experiments.sweep.solve_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
     # Those that could be chosen too, so that choosing one of them as a guide needs no other run.
@@ -289,13 +288,13 @@ def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
 
 
 def ties_matter(algorithm: str) -> bool:
-    """Whether luck has a say in what an algorithm finds: ties broken by a seed, or drawing."""
+    """Whether an algorithm breaks ties by a seed or draws at random."""
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
 @dataclass(frozen=True, eq=False)
 class LineInputs:
-    """All that the runs of a line depend on, but for the seed that breaks ties."""
+    """All that the runs of a line depend on except the tie seed."""
 
     ground: str  # The fingerprint of what it stands on
     algorithm: str
@@ -332,7 +331,6 @@ class LineInputs:
 
 
 def _has_drawn_weights(lines: Sequence[PlannedLine]) -> bool:
-    """Whether all hierarchies that releases are measured by have drawn weights."""
     return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
 
 
@@ -356,7 +354,7 @@ def _is_usable(
 
 
 def _list_ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
-    """The k of a comparison, and n, so that a run to all of them is one to the end."""
+    """The k of a comparison, with n where only some of the algorithms run to the end."""
     names = dict.fromkeys(line.configuration.algorithm for line in lines)
     once = [name for name in names if not serves_every_k(name)]
     ks = shown_k((once or list(names))[0], n_records, also)

@@ -31,7 +31,7 @@ MOST_LINES = 48  # the most lines of one comparison: more would be a picture tha
 
 @dataclass(frozen=True, eq=False)
 class RunInputs:
-    """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
+    """What runs share, whatever leads them: the plan, its hierarchies and a fingerprint."""
 
     plan: Plan
     trees: Mapping[str, Hierarchy]
@@ -74,7 +74,6 @@ class PlannedLine:
 
 
 def strategies_offered(work: Work) -> list[str]:
-    """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
     if led is None:
         return ["s1"]
@@ -82,12 +81,12 @@ def strategies_offered(work: Work) -> list[str]:
 
 
 def algorithms_offered() -> list[str]:
-    """The algorithms that can be compared over k; levels chosen by hand are for one k."""
+    """All algorithms but levels chosen by hand, which are for one k."""
     return [name for name in algorithms() if name != "levels"]
 
 
 def compared_algorithms(work: Work) -> list[str]:
-    """The algorithms to compare; of an empty choice, the one that is chosen on Anonymise."""
+    """The algorithms to compare; if none is chosen, that of the page Anonymise."""
     wanted = work.compare.algorithms or (work.settings.algorithm,)
     return [name for name in algorithms_offered() if name in wanted] or ["gaa"]
 
@@ -99,7 +98,7 @@ def compared_strategies(work: Work) -> list[str]:
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
-    """The chosen lines: the product of metrics, strategies and scopes, and what is kept."""
+    """The product of metrics, strategies, scopes and algorithms, and the saved configurations."""
     whole = plan_of(without_lost(work))
     ours = _get_run_inputs(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
@@ -116,23 +115,23 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
     )
     lines = [
         PlannedLine(
-            configuration,
-            led_by(whole, configuration, work),
-            name_of(configuration),
+            config,
+            led_by(whole, config, work),
+            name_of(config),
             title,
             False,
-            _list_seeds(work, configuration),
+            _list_seeds(work, config),
             ours,
             None,
         )
-        for configuration, title in zip(configurations, titles, strict=True)
+        for config, title in zip(configurations, titles, strict=True)
     ]
-    taken_names = {text for line in lines for text in (line.name, line.title)}
+    names_taken = {text for line in lines for text in (line.name, line.title)}
     for saved in work.kept.pinned:
         if saved.shown and not incomparable(work, saved):
             # A metric of one's own can have any name, this one too.
             name, title = (
-                text + "′" * (text in taken_names)
+                text + "′" * (text in names_taken)
                 for text in (f"kept: {saved.title}", f"★ {saved.title}")
             )
             as_now = _add_sensitive(saved.plan, whole, work.table.sensitive_columns)
@@ -141,19 +140,19 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
             lines.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(lines) > MOST_LINES:
         raise PlanError(
-            f"{thin(len(lines))} lines are too many to compare; {MOST_LINES} can be. Choose fewer "
-            "metrics or strategies."
+            f"{thin(len(lines))} lines are too many; a comparison has at most {MOST_LINES}. "
+            "Choose fewer metrics or strategies."
         )
     measure = _get_yardstick(work, ours)
     return tuple(replace(line, yardstick=_pick_other_trees(measure, line.ground)) for line in lines)
 
 
 def incomparable(work: Work, saved: NamedConfiguration) -> str:
-    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can."""
+    """Why a saved configuration cannot be compared with the current choice; empty if it can."""
     if not saved.fits:
         return "its plan does not fit this table"
     if saved.plan.algorithm.name not in algorithms_offered():
-        return "its levels were chosen for one k, and a comparison runs over many"
+        return "its levels were chosen for one k, but a comparison covers many"
     own, current = saved.plan.roles.quasi_identifiers, work.table.quasi_identifiers
     if set(own) != set(current):
         more, less = (
@@ -162,25 +161,22 @@ def incomparable(work: Work, saved: NamedConfiguration) -> str:
         )
         apart = [f"with {listing(more)}"] if more else []
         apart += [f"without {listing(less)}"] if less else []
-        return f"its quasi-identifiers are others: {' and '.join(apart)}"
+        return f"it has other quasi-identifiers: {' and '.join(apart)}"
     if saved.plan.person != work.table.person:
         if saved.plan.person is None:
             return "its k counts records"
         return f"its k counts persons by {quoted(saved.plan.person)}"
     if saved.plan.read.missing != work.table.missing and incomplete_records(work):
-        return "it treats records with missing values differently, so its records are others"
+        return "it treats missing values differently, so it has other records"
     return ""
 
 
-def _list_seeds(work: Work, configuration: Configuration) -> tuple[int | None, ...]:
-    """Its own tie seed, and those of a band if one is wanted."""
-    return tuple(
-        dict.fromkeys([configuration.tie_seed, *(TIE_SEEDS if work.compare.bands else ())])
-    )
+def _list_seeds(work: Work, config: Configuration) -> tuple[int | None, ...]:
+    return tuple(dict.fromkeys([config.tie_seed, *(TIE_SEEDS if work.compare.bands else ())]))
 
 
 def yardsticks(work: Work) -> list[str | None]:
-    """The hierarchies that one can choose to measure by, if shown lines have different ones."""
+    """The hierarchies to measure by, if the lines have different ones."""
     able = [saved for saved in work.kept.pinned if not incomparable(work, saved)]
     trees = work.table.trees
     if all(dict(saved.trees) == trees for saved in able if saved.shown):
@@ -190,7 +186,7 @@ def yardsticks(work: Work) -> list[str | None]:
 
 
 def _get_yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
-    """Whose hierarchies all are measured by; None for each by its own."""
+    """The hierarchies that measure all lines; None if each line is measured by its own."""
     title = work.kept.yardstick
     if title not in yardsticks(work):  # never an unseen one
         return ours
@@ -207,22 +203,22 @@ def _pick_other_trees(measure: RunInputs | None, own: RunInputs) -> RunInputs | 
 
 
 def led_by(
-    plan: Plan, configuration: Configuration, work: Work | None = None, seed: int | None = None
+    plan: Plan, config: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
     led = plan.algorithm
     wanted: dict[str, Any] = {
-        "metric": configuration.metric,
-        "strategy": configuration.strategy,
-        "scope": configuration.scope,
-        "tie_seed": configuration.tie_seed,
+        "metric": config.metric,
+        "strategy": config.strategy,
+        "scope": config.scope,
+        "tie_seed": config.tie_seed,
         "seed": led.seed if seed is None else seed,
     }
     limit: dict[str, Any] = {}
-    if work is not None and configuration.algorithm != led.name:
+    if work is not None and config.algorithm != led.name:
         common = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
-        own_options = chosen_for(work, configuration.algorithm)
-        led = type(led).model_validate({**common, "name": configuration.algorithm, **own_options})
-        limit = {"suppression_limit": suppression_used(work, configuration.algorithm)}
+        own_options = chosen_for(work, config.algorithm)
+        led = type(led).model_validate({**common, "name": config.algorithm, **own_options})
+        limit = {"suppression_limit": suppression_used(work, config.algorithm)}
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
@@ -233,7 +229,7 @@ def configuration_of(plan: Plan) -> Configuration:
 
 
 def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
-    """The plan with what is sensitive now, as coarse as now: all lines are measured alike."""
+    """Take sensitive columns from the current plan, so that all lines are measured alike."""
     changed = dict(plan.columns)
     for column in columns:
         if column not in changed or changed[column].role is not Role.QUASI_IDENTIFIER:
@@ -242,7 +238,7 @@ def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
 
 
 def _get_run_inputs(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
-    """What runs stand on. Models beyond k are not part of it: curves run over k."""
+    """What runs share; models beyond k are left out, as curves run over k."""
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
     weights = plan.algorithm.attribute_weights
@@ -262,7 +258,7 @@ def _get_run_inputs(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> R
 
 
 def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
-    """What a metric is, beside its name: its phases, or the weights that are drawn."""
+    """A metric's name with its phases, or with a fingerprint of the drawn weights."""
     if metric.intermediate:
         return "|".join((metric.name, *phases(metric)))
     return f"{metric.name}|{fingerprint_of({name: tree.weight for name, tree in trees.items()})}"

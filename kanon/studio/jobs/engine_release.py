@@ -36,7 +36,7 @@ def release_in_engine(
     part: Path,
     who: str,
 ) -> tuple[StoredTable, EngineFindings]:
-    """Anonymise a stored table where it is; until the release is complete it is called ``part``."""
+    """Anonymise a stored table in its engine; an incomplete release is called ``part``."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
@@ -73,7 +73,7 @@ def _describe_run(run: Run) -> EngineFindings:
 
 
 def releasing_request(work: Work, suggested: str) -> Request | None:
-    """Anonymise and write where it was typed, else to ``suggested``; None of a table in memory."""
+    """Anonymise and write to the typed place, else to ``suggested``; None of a table in memory."""
     table = work.table.records
     if not isinstance(table, StoredTable):
         return None
@@ -127,8 +127,7 @@ def _describe_cancel(work: Work) -> Work:
     sentence = "The run was cancelled; nothing was written."
     if complete_at(work.view(Destination).target):
         sentence = (
-            "The release was complete before the run could be cancelled; its numbers are not "
-            "known here."
+            "The release was complete before the run could be cancelled. Its numbers are lost."
         )
     return work.with_notice(sentence)
 
@@ -155,8 +154,6 @@ class WrittenRelease:
 
 @dataclass(frozen=True)
 class Destination(SessionPart):
-    """Where a release goes, as it was typed."""
-
     typed: str = ""  # A path; empty for the one that is suggested
     problem: str = ""  # Why nothing was written there
     written: WrittenRelease | None = None  # What was written last
@@ -164,7 +161,7 @@ class Destination(SessionPart):
 
 
 def complete_at(target: Address | None) -> bool:
-    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
+    """Whether a release stands where nothing, or an empty folder, was when writing began."""
     if target is None or target.table is not None:
         return False
     path = target.path
@@ -174,7 +171,7 @@ def complete_at(target: Address | None) -> bool:
 def suggested_destination(
     address: Address, name: str, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """A folder for a release where nothing is yet: beside the table."""
+    """Suggest a new folder beside the table."""
     folder = allowed_folder(environment) if address.is_url else address.path.parent
     paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
     return str(next(path for path in paths if not os.path.lexists(path)))
@@ -183,7 +180,7 @@ def suggested_destination(
 def checked_destination(
     typed: str, address: Address, environment: Mapping[str, str] = os.environ
 ) -> Address:
-    """Where a release may be written to: nothing is there yet, and it is allowed."""
+    """Check that a release may be written there and nothing is there yet."""
     if not typed.strip():
         raise TableError("Say where the release goes: a new folder, or a file.")
     target = Address.parse(typed)

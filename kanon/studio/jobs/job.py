@@ -16,7 +16,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Job:
-    """One calculation, made by :meth:`Jobs.submit`; every thread may read and cancel it."""
+    """A calculation made by :meth:`Jobs.submit`; every thread may read and cancel it."""
 
     def __init__(
         self,
@@ -58,7 +58,6 @@ class Job:
 
     @property
     def state(self) -> State:
-        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
         return self._state
 
     @property
@@ -67,12 +66,11 @@ class Job:
 
     @property
     def progress(self) -> float:
-        """The part that is done, 0 to 1."""
         return 1.0 if self._state == "done" else self._last_progress[0]
 
     @property
     def text(self) -> str:
-        """What is being done; while it waits, its place, for about how long, and what runs."""
+        """What is being done; while the job waits, its place in the queue and what runs."""
         with self._changed:
             if self._state == "queued":
                 place, seconds = self._queue.place(self), self._queue.wait(self)
@@ -81,12 +79,11 @@ class Job:
 
     @property
     def result(self) -> object:
-        """What the function returned; None until then."""
         return self._result
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What the function has handed over so far by ``progress.keep``; it outlives a cancel."""
+        """What ``progress.keep`` has handed over so far; it outlives a cancel."""
         return tuple(self._parts)
 
     @property
@@ -95,12 +92,11 @@ class Job:
 
     @property
     def exception(self) -> KanonError | None:
-        """The error that the user can correct, as the function raised it."""
         return self._exception
 
     @property
     def seconds(self) -> float:
-        """How long the job has run, the wait in the queue left out."""
+        """How long the job has run, without the wait in the queue."""
         return self._count_seconds(self._start_time)
 
     @property
@@ -121,7 +117,6 @@ class Job:
         return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
 
     def cancel(self) -> None:
-        """Stop the job, waiting or running; nothing happens to a finished one."""
         self._stop("cancelled")
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -164,14 +159,14 @@ class Job:
         self._state = "running"
 
     def move(self, lane: int) -> None:
-        """Go on in another lane. The caller holds the lock."""
+        """Continue in another lane. The caller holds the lock."""
         self._queue.move(self, lane)
         self._payload = ()
         if self._worker is not None:
             self._worker.lower()
 
     def set_aside(self, lane: int) -> None:
-        """Wait again, in another lane, as if it had not been begun. The caller holds the lock."""
+        """Wait again in another lane, as if not begun. The caller holds the lock."""
         self._queue.set_aside(self, lane)
         worker, self._worker = self._worker, None
         self._state = "queued"

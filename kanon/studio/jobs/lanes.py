@@ -26,7 +26,7 @@ _REMEMBERED = 9  # of each kind how many durations are remembered
 
 
 def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
-    """The kind of a job: jobs of one kind take about as long.
+    """Name the kind of a job: jobs of one kind take about as long.
 
     >>> kind_of(sum, 1000) == kind_of(sum, 600) != kind_of(sum, 5000)
     True
@@ -48,19 +48,17 @@ def waiting(
     Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
-        sentence = f"Waiting: place {place} in the queue; for how long is not known"
+        sentence = f"Waiting: place {place} in the queue; the waiting time is not known"
     else:
-        sentence = (
-            f"Waiting: place {place} in the queue, about {_format_seconds(max(1.0, seconds))}"
-        )
-    running = [f"{name}, yours, for {_format_seconds(at)}" for name, at in own]
+        sentence = f"Waiting: place {place} in the queue, about {_format_time(max(1.0, seconds))}"
+    running = [f"{name}, yours, for {_format_time(at)}" for name, at in own]
     if others:
         running.append(
             one_or_many(
                 len(others),
                 "one calculation of another visitor, for {time}",
                 "{count} calculations of other visitors, the longest for {time}",
-                time=_format_seconds(max(others)),
+                time=_format_time(max(others)),
             )
         )
     if not running:
@@ -68,7 +66,7 @@ def waiting(
     return f"{sentence}. Running: {'; '.join(running)}"
 
 
-def _format_seconds(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     if seconds > 90:
         return f"{math.ceil(seconds / 60)} min"
     return f"{math.ceil(seconds)} s"
@@ -101,21 +99,15 @@ class Queue(Generic[J]):
         self._bounds = bounds
         self._durations: dict[Kind, deque[float]] = {}
         self._late_kinds: set[Kind] = set()  # of which a job was too long for the first lane
-        self._last_turns: dict[
-            tuple[int, str], int
-        ] = {}  # when a visitor was served last, by a count
+        self._last_turns: dict[tuple[int, str], int] = {}  # of each visitor in each lane
         self._turns = 0
         self.waiting: list[J] = []
         self.running: list[J] = []
 
     def take(self, lane: int) -> J | None:
-        """Let the next job of a lane run; None if no waiting job may have a place."""
+        """Start the next job of a lane; None if no waiting job may have a place."""
         job = next(
-            (
-                waiting_job
-                for waiting_job in self._order_waiting(lane)
-                if self.admits(waiting_job, lane)
-            ),
+            (other for other in self._order_waiting(lane) if self.admits(other, lane)),
             None,
         )
         if job is not None:
@@ -129,7 +121,7 @@ class Queue(Generic[J]):
         return job
 
     def end(self, job: J, done: bool) -> None:
-        """Note that a job runs no longer; how long it took is learnt if it was done."""
+        """Note that a job has ended; learn its duration if it was done."""
         self.running.remove(job)
         if done:
             self._durations.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
@@ -139,13 +131,13 @@ class Queue(Generic[J]):
         self._late_kinds.add(job.kind)
 
     def set_aside(self, job: J, lane: int) -> None:
-        """Let a job that runs wait again, in another lane and before its visitor's others."""
+        """Put a running job back in the queue, in another lane, before its visitor's others."""
         self.move(job, lane)
         self.running.remove(job)
         self.waiting.insert(0, job)
 
     def bound(self, lane: int) -> float:
-        """After how many seconds a running job of a lane makes room for those that wait."""
+        """After how many seconds a job of a lane makes room for others."""
         return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
 
     def begins_anew(self, lane: int) -> bool:
@@ -159,7 +151,7 @@ class Queue(Generic[J]):
         return mine < self._get_visitor_places(lane)
 
     def ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
-        """What runs where a job waits, and for how long; named only if it is its own visitor's."""
+        """What runs in the job's lane and for how long; named only for the job's own visitor."""
         there = [other for other in self.running if other.lane == self._choose_lane(job)]
         own = [(other.name, other.seconds) for other in there if other.visitor == job.visitor]
         return own, [other.seconds for other in there if other.visitor != job.visitor]
@@ -171,11 +163,10 @@ class Queue(Generic[J]):
         return any(self._choose_lane(job) == lane for job in self.waiting)
 
     def place(self, job: J) -> int:
-        """The place of a waiting job in its lane, from 1."""
         return self._order_waiting(self._choose_lane(job)).index(job) + 1
 
     def wait(self, job: J) -> float | None:
-        """For about how many seconds a job still waits; None if that is not known."""
+        """About how many seconds a job still waits; None if unknown."""
         lane = self._choose_lane(job)
         own = self._estimate_start(job, lane, self._get_visitor_places(lane), {job.visitor})
         everyone = {other.visitor for other in (*self.running, *self.waiting)}
@@ -191,14 +182,12 @@ class Queue(Generic[J]):
             if other is job:
                 break
             if other.visitor in visitors:
-                duration = min(
-                    self._estimate_duration(other, math.inf), self._get_longest_stay(lane)
-                )
+                duration = min(self._estimate_duration(other, math.inf), self._get_stay(lane))
                 heappush(free, heappop(free) + duration)
         return free[0]
 
     def _get_visitor_places(self, lane: int) -> int:
-        """The most places of a lane for one visitor: others keep one, or might wait for hours."""
+        """The most places for one visitor: one stays free, or others might wait for hours."""
         return max(1, self.places[lane] - 1)
 
     def _order_waiting(self, lane: int) -> list[J]:
@@ -221,14 +210,13 @@ class Queue(Generic[J]):
         return median_low(took) if took else unknown
 
     def _estimate_rest(self, job: J) -> float:
-        """After how many seconds a running job leaves its place, or makes room."""
+        """After how many seconds a running job leaves its place or makes room."""
         rest = job.remaining
         if rest is None:
             rest = self._estimate_duration(job, math.inf) - job.worked
             if rest < 0:  # it takes longer than its kind: nobody knows
                 rest = math.inf
-        return max(0.0, min(rest, self._get_longest_stay(job.lane) - job.worked))
+        return max(0.0, min(rest, self._get_stay(job.lane) - job.worked))
 
-    def _get_longest_stay(self, lane: int) -> float:
-        """After how many seconds a place of a lane is free again, whatever runs there."""
+    def _get_stay(self, lane: int) -> float:
         return self.bound(lane) if lane == SHORT else math.inf

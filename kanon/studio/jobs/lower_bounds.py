@@ -24,14 +24,14 @@ _QUICK_SHARE = 0.1  # the share of the time of a close search after the quick on
 
 @dataclass(frozen=True, eq=False)
 class BoundWanted:
-    """What a bound is of, and a fingerprint of all that it depends on."""
+    """The task of a bound, and a fingerprint of all that it depends on."""
 
     task: Task
     key: str
 
     @classmethod
     def of(cls, prepared: PreparedRun) -> BoundWanted:
-        """The bound of all releases for a plan's k, whatever algorithm the plan names."""
+        """The bound of all releases for a plan's k, whatever its algorithm."""
         task = prepared.task_of_bound()
         classes = task.classes
         trees = [tree.parent for tree in classes.hierarchies]
@@ -44,7 +44,7 @@ class BoundWanted:
 
 
 def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
-    """Find lower bounds, in a worker, and hand over each at once."""
+    """Find lower bounds in a worker, and hand over each at once."""
     for place, bound in enumerate(wanted):
         own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
         close = closely or bound.effort <= CLOSELY
@@ -56,7 +56,7 @@ def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool
 
 
 def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> Request | None:
-    """Find those of some bounds that are not known; None if all are."""
+    """Request the bounds that are not known yet; None if all are."""
     known_bounds = work.findings.bounds
     todo = {
         bound.key: bound
@@ -79,7 +79,6 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
 
 
 def _store_bounds(doing: str, work: Work, _: object) -> Work:
-    """The work with the bounds that were handed over; what is known closely stays."""
     bounds = dict(work.findings.bounds)
     parts: Any = work.running[doing].job.parts
     for key, bound in parts:

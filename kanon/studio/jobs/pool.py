@@ -22,7 +22,7 @@ _KEPT = 300.0  # seconds that a worker of a longer lane, or in reserve, is kept 
 
 @dataclass(eq=False)
 class _Slot:
-    """A thread with at most one worker, which it starts, hands jobs and ends; no Streamlit call."""
+    """A thread that starts at most one worker, hands it jobs and ends it; no Streamlit call."""
 
     lane: int
     worker: WorkerProcess | None = None
@@ -40,8 +40,6 @@ class _Slot:
 
 
 class Jobs:
-    """The worker processes of a server and the queue before them."""
-
     def __init__(
         self,
         places: Sequence[int] = (1,),
@@ -112,7 +110,6 @@ class Jobs:
         return job
 
     def close(self) -> None:
-        """Cancel all jobs and end all workers; a second call does nothing."""
         with self._changed:
             self._closed = True
             jobs = [*self._queue.waiting, *self._queue.running]
@@ -145,7 +142,7 @@ class Jobs:
         slot.dismiss()
 
     def _keep_ready(self, slot: _Slot) -> None:
-        """Have the first lane's worker there before its job; end another one that has no work."""
+        """Start the first lane's worker before its job; end another one that has no work."""
         old = slot.worker
         if self._needs_worker(slot):
             slot.worker = self._get_ready_worker()
@@ -181,7 +178,7 @@ class Jobs:
             return job
 
     def _take_idle_worker(self, slot: _Slot) -> None:
-        """Take over an idle worker, so that a visitor who is alone never waits for a process."""
+        """Take over an idle worker, so that a lone visitor never waits for a process."""
         alone = self._queue.visitors() == 1
         for other in self._slots:
             if alone and slot.worker is None and other.parked and other.lane == SHORT:
@@ -228,7 +225,7 @@ class Jobs:
             self._reserve.dismiss()
 
     def _keep_reserve(self) -> None:
-        """Start a worker in reserve while several visitors have jobs; end one that idles."""
+        """Keep a worker in reserve while several visitors have jobs."""
         with self._changed:
             several, old = self._queue.visitors() > 1, None
             if several:

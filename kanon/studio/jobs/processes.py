@@ -30,7 +30,7 @@ def _is_bytes(buffer: memoryview) -> bool:
 
 
 def packed(content: object, apart: Callable[[memoryview], bool] = _is_bytes) -> Frame:
-    """Pack an object; buffers that are ``apart`` go beside the pickle, as they are when written.
+    """Pack an object; buffers that are ``apart`` go beside the pickle, without a copy.
 
     >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
     >>> [len(part) > 99_999 for part in frame], [*map(type, unpacked(frame))]
@@ -108,7 +108,7 @@ def worker_environment(threads: int) -> dict[str, str]:
 
 
 class WorkerProcess:
-    """One worker process. Any thread may kill it; only its slot's thread does the rest."""
+    """A worker process. Any thread may kill it; only its slot's thread does the rest."""
 
     def __init__(self, preparation: Frame, threads: int) -> None:
         self._process = subprocess.Popen(
@@ -136,14 +136,14 @@ class WorkerProcess:
         return cast(tuple[str, object], unpacked(read_frame(self._answers)))
 
     def alive(self) -> bool:
-        """Whether the process lives; if it does not, no zombie is left of it."""
+        """Whether the process lives; a dead one leaves no zombie."""
         return self._process.poll() is None
 
     def kill(self) -> None:
         self._process.kill()
 
     def lower(self) -> None:
-        """Let others go first from now on, which cannot be taken back; not on Windows."""
+        """Lower its priority for good; not on Windows."""
         self.lowered = True
         process = self._process.pid
         with contextlib.suppress(AttributeError, OSError):  # Windows; a process that is gone
@@ -171,7 +171,7 @@ warm_rest()
 
 
 def load_kernels() -> None:
-    """Run in a fresh worker: load the kernels of the first result, as all would take longer."""
+    """Load the kernels of the first result in a fresh worker; all would take longer."""
     from kanon.warm import warm_first
 
     warm_first()

@@ -22,7 +22,6 @@ from kanon.studio.session.work import Request, Work
 
 
 def origin_of(work: Work) -> Origin | None:
-    """The fingerprint of the file that was loaded; None for a table without one."""
     if work.table.content is None:
         return None
     return origin_of_content(work.table.content, work.table.file.name)
@@ -45,7 +44,7 @@ def make_report(
     last: Mapping[str, Any] | None = None,
     bound: FoundBound | None = None,
 ) -> Report:
-    """Gather a report, in a worker; people's own texts are added where it is shown."""
+    """Gather a report in a worker; the user's own texts are added where it is shown."""
     origin = origin or origin_of_table(table, name)
     return gather(
         Plan.from_content(content), table, Path(), date=date, origin=origin,

@@ -41,7 +41,7 @@ def run(
     refused: Callable[[Work, str], Work] = said_on_page,
     wait: float = 0,
 ) -> None:
-    """Have a worker do what a page asks for; what cannot be done is said and changes nothing."""
+    """Start a page's request in a worker; a refusal is shown and changes nothing."""
     collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
     try:
@@ -83,7 +83,6 @@ def _start_request(work: Work, request: Request) -> Job:
 
 
 def cancel(doing: str) -> None:
-    """Stop a calculation; what an earlier one found stays."""
     calculation = state.work().running.get(doing)
     if calculation is not None:
         calculation.job.cancel()

@@ -21,7 +21,7 @@ from kanon.studio.session.work import Request, Work, opening_cancelled, reading_
 
 @contextmanager
 def limited_memory(megabytes: int) -> Iterator[None]:
-    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
+    """Limit the further memory of this process, with a MemoryError beyond; Linux only."""
     if sys.platform != "linux":
         yield
         return
@@ -51,17 +51,15 @@ AT_ONCE = 1.0
 
 
 def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
-    """Open a file that was uploaded; of the same bytes under another name, the work under that."""
+    """Request to open an uploaded file; the same bytes under another name need no worker."""
     file = work.table.file
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
         return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
 
-    def store_table(work: Work, new_work: Work) -> Work:
-        bytes_read = content if new_work.table.origin == "upload" else new_work.table.content
-        return replace(
-            new_work, version=work.version + 1, table=replace(new_work.table, content=bytes_read)
-        )
+    def store_table(work: Work, new: Work) -> Work:
+        bytes_read = content if new.table.origin == "upload" else new.table.content
+        return replace(new, version=work.version + 1, table=replace(new.table, content=bytes_read))
 
     arguments = (PickleBuffer(content), name, ReadSettings())
     return Request(
@@ -77,7 +75,7 @@ def rereading_request(
     doing: str = "reading",
     **how: Any,
 ) -> Request | None:
-    """Read an uploaded table in another way; None of any that cannot be read again."""
+    """Request to read an uploaded table in another way; None if it was not uploaded."""
     if work.table.content is None:
         return None
     name = work.table.file.name
@@ -106,22 +104,18 @@ def out_of_memory(name: str) -> str:
     return exceeded("opening_megabytes", problem)
 
 
-def open_upload(
-    progress: Progress, content: memoryview, name: str, read_settings: ReadSettings
-) -> Work:
-    """The work on an uploaded table, but for its content, which the server has."""
-    work = _run_within_limit(
-        progress, name, lambda: uploaded_work(bytes(content), name, 0, read_settings)
-    )
+def open_upload(progress: Progress, content: memoryview, name: str, wanted: ReadSettings) -> Work:
+    """Open an uploaded table; its content stays with the server."""
+    work = _run_safely(progress, name, lambda: uploaded_work(bytes(content), name, 0, wanted))
     return work.with_parts(replace(work.table, content=None))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
     settings = ReadSettings(header=header)
-    return _run_within_limit(progress, name, lambda: open_table(bytes(content), name, settings))
+    return _run_safely(progress, name, lambda: open_table(bytes(content), name, settings))
 
 
-def _run_within_limit(progress: Progress, name: str, read: Callable[[], T]) -> T:
+def _run_safely(progress: Progress, name: str, read: Callable[[], T]) -> T:
     progress(0, "Reading the table")
     try:
         with limited_memory(settings().opening_megabytes):

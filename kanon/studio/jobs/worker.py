@@ -54,7 +54,6 @@ class Progress:
         self._closed = False
 
     def __call__(self, fraction: float, text: str = "") -> None:
-        """Say that ``fraction`` (0 to 1) is done, and what is being done now."""
         with self._lock:
             if self._closed:
                 return
@@ -80,13 +79,13 @@ class Progress:
             self._send_newest()
 
     def keep(self, part: object) -> None:
-        """Hand over a part of the result, which is then not lost if the job is cancelled."""
+        """Hand over a partial result, which outlives a cancel."""
         with self._lock:
             if not self._closed:
                 self._send(("part", part))
 
     def close(self) -> None:
-        """Pass on nothing more: what a stray thread still says belongs to no later job."""
+        """Send nothing more: a stray thread's messages belong to no later job."""
         with self._lock:
             self._closed = True
             if self._timer is not None:
@@ -94,7 +93,7 @@ class Progress:
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The pipes to and from the server, moved away from where a job could touch them."""
+    """Move the pipes to and from the server to where a job cannot touch them."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -104,7 +103,7 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _read_frames(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
-    """Pass on frames; end the process, busy or not, once the server is gone."""
+    """Queue frames; end the process, busy or not, once the server is gone."""
     try:
         while True:
             frames.put(read_frame(requests))
@@ -151,7 +150,6 @@ def _answer_job(frame: Frame, send: Callable[[Message], None]) -> Frame:
 
 
 def main() -> None:
-    """Serve jobs until the server closes the pipe."""
     # Ctrl-C reaches every process of the terminal; the server decides what becomes of its jobs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":

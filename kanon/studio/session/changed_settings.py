@@ -12,7 +12,7 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class SettingsChange:
-    """What a button changed at the settings last."""
+    """What a button last changed in the settings."""
 
     version: int  # That of the work then
     # By the class of a part and the name of its field what it was before and what it became.
@@ -25,7 +25,7 @@ class SettingsChange:
 
 
 def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -> SettingsChange:
-    """What other settings change; with what the same button changed just before, as one step."""
+    """Describe a change of settings, merged with the one the same button made just before."""
     first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
     changed: dict[tuple[type[SessionPart], str], tuple[Any, Any]] = {}
     for part in parts:
@@ -39,7 +39,7 @@ def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -
 
 
 def still_stands(work: Work, change: SettingsChange | None) -> bool:
-    """Whether all that was changed is still as it was left, so that going back loses nothing."""
+    """Whether nothing was changed since, so that going back loses nothing."""
     if change is None or change.version != work.version or not change.changed:
         return False
     changes = change.changed.items()
@@ -52,7 +52,7 @@ def made_with(work: Work, doing: str, began: Work) -> Work:
 
 
 def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
-    """What was changed since, of that which matters to it; nothing if that is not known."""
+    """The labels of what was changed since a calculation began, if it depends on them."""
     before = work.made_with.get(doing)
     if before is None or before.version != work.version:
         return []
@@ -73,7 +73,7 @@ def _compute_or_explain(depends: Callable[[Work], object], work: Work) -> object
 
 
 def _iterate_reversions(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
-    """What differs, each with the work of now in which that alone is as it was."""
+    """Each difference, with the current state in which it alone is as before."""
     for column, role in before.table.roles.items():
         if work.table.roles.get(column) is not role:
             roles = {**work.table.roles, column: role}

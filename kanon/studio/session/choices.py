@@ -147,7 +147,7 @@ FIELDS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class HierarchyChoice:
-    """A builder, what was typed for it, and what came of it."""
+    """A builder, the parameters typed for it, and the tree or the problem."""
 
     builder: str  # A key of :data:`BUILDERS`
     # The text of each parameter as it was typed; it survives an error. For a file also its name and
@@ -174,7 +174,6 @@ class HierarchyChoice:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what stands in no range of codes, or in one that its number excludes."""
         if self.tree is None or not isinstance(self.plan, CodesPlan):
             return self.notes
         return (*self.notes, *describe_ranges(self.plan, self.tree))
@@ -182,7 +181,7 @@ class HierarchyChoice:
 
 @dataclass(frozen=True, eq=False)
 class FileReview:
-    """A hierarchy file that was read and waits to be looked through."""
+    """A hierarchy file that waits for the user's review."""
 
     file: str  # Its name
     found: HierarchyFile | None  # The hierarchy, or None
@@ -193,7 +192,7 @@ class FileReview:
 def choose(
     builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:
-    """Build the tree that was asked for; a mistake becomes the choice's problem."""
+    """Build the tree of a choice; a mistake becomes its problem."""
     counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
@@ -240,7 +239,7 @@ def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
 
 
 def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> HierarchyChoice:
-    """The same choice with a tree that was drawn from it; what was typed before is kept."""
+    """The same choice with a drawn tree; the typed parameters stay."""
     typed = {**choice.typed, "drawn": tree}
     return _match_values(
         replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree
@@ -274,7 +273,7 @@ def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) ->
 
 
 def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
-    """A hierarchy suggested from the values and their records, with the reason as its note."""
+    """A hierarchy suggested from the values, with the reason as its note."""
     proposal = propose(values.counts, values.chosen)
     typed = {name: _format_parameter(value) for name, value in proposal.parameters.items()}
     choice = choose(proposal.builder, typed, column, values)
@@ -282,7 +281,6 @@ def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
 
 
 def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
-    """What the fields of a builder hold before anything is typed."""
     texts = values.texts
     if builder == "ordered":
         return {"sizes": "3, 2", "order": "\n".join(_order_texts(texts, values.chosen))}
@@ -384,7 +382,6 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
     "dates": _plan_dates,
     "ages": _plan_ages,
 }
-"""Builders that a plan knows by name."""
 
 
 def _build_quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:

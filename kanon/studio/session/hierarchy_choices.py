@@ -21,12 +21,11 @@ from kanon.studio.session.work import Work
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:
-    """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     return with_roles(work, [column], role)
 
 
 def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
-    """The work with another role for some columns, as if each had been chosen by hand."""
+    """Set the role of some columns; new quasi-identifiers get a first hierarchy."""
     roles, reasons = dict(work.table.roles), dict(work.table.reasons)
     for column in columns:
         sentences = ["Set by you.", singles_out(work.table.records.distinct_of(column))]
@@ -42,12 +41,11 @@ def with_missing(work: Work, missing: Missing) -> Work:
 
 
 def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
-    """The work with another hierarchy for a column; the old one can be had back."""
     return with_chosen(work, {column: choice})
 
 
 def with_chosen(work: Work, choices: Mapping[str, HierarchyChoice]) -> Work:
-    """The work with other hierarchies for some columns; the old ones are had back together."""
+    """Set the hierarchies of some columns; one undo brings all back."""
     press = object()
     for column, choice in choices.items():
         old, history = work.table.choices.get(column), work.table.history(column)
@@ -68,7 +66,7 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
 
 
 def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
-    """The work with a sensitive column coarsened by a builder's hierarchy; as it is without one."""
+    """Coarsen a sensitive column by a builder's hierarchy; without a builder, not at all."""
     if not builder:
         return with_level(work, column, 0)
     work = with_level(work, column, work.table.levels.get(column, 1))
@@ -76,7 +74,7 @@ def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, o
 
 
 def with_level(work: Work, column: str, level: int) -> Work:
-    """The work with a sensitive column at another level of its hierarchy; 0 as it is."""
+    """Set the level that a sensitive column is coarsened to; 0 releases it unchanged."""
     levels = {name: old for name, old in work.table.levels.items() if name != column}
     if level:
         levels[column] = level
@@ -100,14 +98,13 @@ def built(
 
 
 def undone(work: Work, column: str) -> Work:
-    """The work before the last change of a column's hierarchy, and of others by the same press."""
+    """Undo the last change of a column's hierarchy, and of others by the same press."""
     if not work.table.history(column).past:
         raise HierarchyError("There is nothing to undo.")
     return _step_histories(work, column, lambda history: history.past, History.back)
 
 
 def redone(work: Work, column: str) -> Work:
-    """The work with the change that was undone last, in all columns that it was undone in."""
     if not work.table.history(column).future:
         raise HierarchyError("There is nothing to redo.")
     return _step_histories(work, column, lambda history: history.future, History.forward)
@@ -131,7 +128,7 @@ def _step_histories(
 
 
 def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
-    """The work with a hierarchy for each column that needs one; trees follow the kept records."""
+    """Build the missing hierarchies and rebuild all others for the current records."""
     records = work.table.complete_records
     choices, histories = dict(work.table.choices), dict(work.table.histories)
     for column in work.table.hierarchy_columns:
@@ -153,7 +150,7 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
 
 
 def _suggest_first(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:
-    """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
+    """The hierarchy of that name that comes with kanon if it covers the column; else a builder."""
     path = bundled_file(folder, column)
     if path is not None:
         typed = {"name": f"{folder}/{path.name}", "content": path.read_bytes()}

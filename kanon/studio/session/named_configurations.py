@@ -119,14 +119,14 @@ def imported(work: Work, content: bytes, title: str) -> Work:
 
 
 def check_whole(plan: Plan) -> None:
-    """Check that a plan from elsewhere names no file: it would be read where kanon runs."""
+    """Refuse a plan from elsewhere that names a file: kanon would read it on its own machine."""
     elsewhere = [
         name for name, column in plan.columns.items() if file_of(column.hierarchy) is not None
     ]
     if elsewhere:
         raise PlanError(
-            f"The hierarchy of {listing(elsewhere)} is a separate file. Import a plan that contains "
-            "its hierarchies; the plans that kanon saves here do."
+            f"The hierarchy of {listing(elsewhere)} is a separate file. Import a plan that "
+            "contains its hierarchies, as the plans that kanon saves here do."
         )
 
 

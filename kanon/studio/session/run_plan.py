@@ -53,8 +53,8 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
     for column in work.table.coarse_columns:
         if column not in coarsened:
             raise PlanError(
-                f"{quoted(column)} should be coarsened, but its hierarchy cannot be used. Fix it on "
-                "the page Data, or release the column as it is."
+                f"{quoted(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
+                "on the page Data, or release the column as it is."
             )
     incomplete = missing_undecided(work)
     if incomplete:  # never dropped, and never kept, in silence
@@ -89,8 +89,8 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
         )
     if work.table.person is not None and work.table.person_known is None:
         raise PlanError(
-            f"{quoted(work.table.person)} identifies the person, but it is no longer an identifier. "
-            "Make it one on the page Data, or choose there that k counts records."
+            f"{quoted(work.table.person)} identifies the person, but it is no longer an "
+            "identifier. Make it one on the page Data, or choose there that k counts records."
         )
     if not in_engine:
         check_classes_here(work)
@@ -98,7 +98,7 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
 
 
 def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
-    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
+    """All that was chosen, in the form of a plan, even if it cannot be run."""
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
     for column, role in work.table.roles.items():
@@ -161,7 +161,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
 
 
 def suppression_used(work: Work, algorithm: str) -> float | None:
-    """The share of the records that an algorithm may suppress; None for what it does by itself."""
+    """The share of records that an algorithm may suppress; None for its own default."""
     return work.settings.suppression if uses(algorithm, "suppression") else None
 
 
@@ -180,14 +180,14 @@ def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
 
 
 def without_lost(work: Work) -> Work:
-    """The work without models that no run meets: comparisons run over k, whatever is required."""
+    """Leave out models that no run can meet, as comparisons run over k alone."""
     models = tuple(model for model in work.settings.models if model not in work.models_lost)
     return work.with_parts(replace(work.settings, models=models))
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseInputs:
-    """All that a release depends on but for its k: a result knows its own."""
+    """All that a release depends on except k."""
 
     table: str  # The digest of the table, and the version of the session's work
     version: int
@@ -221,7 +221,7 @@ class TreeInputs:
 
 
 def settings_of(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that a result depends on but for k."""
+    """The fingerprint of all that a result depends on except k."""
     content = plan.model_dump(mode="json")
     led = content["algorithm"]
     content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
@@ -277,7 +277,7 @@ def _drop_hierarchies(
 
 
 def with_plan(work: Work, plan: Plan) -> Work:
-    """The work with all that a plan says; what the plan does not say stays."""
+    """Apply a plan; what it does not mention stays."""
     roles = plan.roles.roles
     settings = settings_said(work, plan)
     table = replace(
@@ -359,4 +359,3 @@ _TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
     CodesPlan: ("codes", _describe_codes),
     DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
 }
-"""The builders that a plan names, each with what would be typed for it."""

@@ -29,12 +29,12 @@ def desks() -> Desks:
 
 
 def owner() -> str:
-    """Who is logged in, by what no two people share; "" where there is no login."""
+    """The unique id of the logged-in person; "" where there is no login."""
     return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
 
 
 def login_name() -> str:
-    """What the operator's record calls who is logged in; ``local`` where there is no login."""
+    """The logged-in person's name in the operator's record; ``local`` where there is no login."""
     if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
         return LOCAL
     claims = ("email", "preferred_username", "name")
@@ -43,7 +43,7 @@ def login_name() -> str:
 
 @dataclass(frozen=True)
 class Seat:
-    """A session's place at the desks: its end, or a dropped connection, is noticed there."""
+    """Notices the end of a session or of its connection."""
 
     desks: Desks
     session: str
@@ -53,13 +53,12 @@ class Seat:
 
 
 def ticking() -> bool:
-    """Whether only a part of the page is drawn again, which asks for that by itself."""
+    """Whether only a fragment of the page is drawn again, by its own timer."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 @st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
 def seat() -> Seat:
-    """The seat of this session; a new one when a dropped connection is back."""
     context = get_script_run_ctx()
     return Seat(desks(), context.session_id if context else "")

@@ -17,7 +17,6 @@ from kanon.studio.session.work import Work
 
 
 def new_token() -> str:
-    """What nobody can guess: 256 random bits, as text."""
     return secrets.token_urlsafe(32)
 
 
@@ -31,7 +30,7 @@ class Desk:
     begun: bool = True  # Whether anything was chosen; a visit alone is worth less than work
 
     def copied(self) -> Desk:
-        """The same work for another session, which shares no run and no secret with this one."""
+        """The same state for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
             work = replace(
@@ -58,7 +57,7 @@ class _StoredPlace:
 
 
 class Desks:
-    """The desks of all sessions, by their tokens. Every thread may call."""
+    """What all sessions own, by their tokens. Every thread may call."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self.seconds = seconds
@@ -68,7 +67,7 @@ class Desks:
 
     @property
     def lasting(self) -> str:
-        """How long a desk stays, in words.
+        """How long an abandoned session is kept, in words.
 
         >>> Desks(1800, 1).lasting, Desks(90, 1).lasting
         ('30 minutes', '90 seconds')
@@ -94,7 +93,7 @@ class Desks:
             self._places[token] = _StoredPlace(desk, session, owner, group)
 
     def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
-        """The token and the desk for a session whose page names a token; None if there is none."""
+        """Give a stored session to the page that names its token; None if there is none."""
         with self._lock:
             place = self._places.get(token)
             if place is None or place.owner != owner:
@@ -108,7 +107,7 @@ class Desks:
             return token, place.desk
 
     def leave(self, session: str) -> None:
-        """Note that a session has left; its desks stay for a while."""
+        """Note that a session has left; what it owns is kept for a while."""
         with self._lock:
             for token, place in list(self._places.items()):
                 if place.session != session or place.end_timer is not None:
@@ -131,7 +130,7 @@ class Desks:
             place.desk.cleared()
 
     def forget(self, token: str) -> None:
-        """Forget a desk at once, and those that were left by the same owner or by its copies."""
+        """Delete a session at once, and those that the same owner or its copies left behind."""
         with self._lock:
             if token in self._places:
                 group = self._places[token].group

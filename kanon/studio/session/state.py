@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def work() -> Work:
-    """What this session works on; at first the census sample."""
+    """The state of this session; at first the census sample."""
     if _WORK not in st.session_state:
         st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
     stored: Work = st.session_state[_WORK]
@@ -43,7 +43,7 @@ def work() -> Work:
 
 
 def put(new: Work, carry: bool = True) -> None:
-    """Work on something else from now on; what runs on the old table ends, and that is said."""
+    """Replace the state; calculations on an old table are stopped, and a notice says so."""
     old = st.session_state.get(_WORK)
     if old is not None:
         new = _cancel_missing(old, new)
@@ -56,7 +56,7 @@ def put(new: Work, carry: bool = True) -> None:
 
 
 def _cancel_missing(old: Work, new: Work) -> Work:
-    """End what does not go on, and say so of what was begun by hand and has not ended."""
+    """Cancel what the new state does not run, and say so of what was begun by hand."""
     ended = [
         doing
         for doing, calculation in old.running.items()
@@ -77,12 +77,11 @@ def enter() -> None:
 
 
 def entered() -> bool:
-    """Whether this session came in through ``app.py``."""
     return _ENTERED in st.session_state
 
 
 def change(*parts: SessionPart) -> None:
-    """Put other parts in place; whatever was said before is no longer shown."""
+    """Replace sections of the state and clear the message."""
     if not all(is_same(work().view(type(part)), part) for part in parts):
         put(silent().with_parts(*parts))
 
@@ -92,7 +91,7 @@ def silent() -> Work:
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
-    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
+    """Replace the state by what ``make`` returns, or show the problem that the user can fix."""
     try:
         new = make()
     except KanonError as error:
@@ -122,13 +121,13 @@ def leave_behind(page: str) -> None:
 
 
 def seeded(key: str, value: object) -> str:
-    """The key of a widget that shows ``value``, whatever it showed before."""
+    """Set the value that a widget shows, and return its key."""
     st.session_state[key] = value
     return key
 
 
 def typed(key: str) -> Any:
-    """What the user chose in the widget of that key; for callbacks."""
+    """The user's entry in a widget; for callbacks."""
     value = st.session_state.get(key)
     if isinstance(value, list):
         return [file for file in value if not isinstance(file, DeletedFile)]
@@ -154,7 +153,7 @@ def forget(name: str) -> None:
 
 
 def salt() -> str:
-    """A secret of this session, for names that no other session may share."""
+    """A secret of this session, for file names that no other session may share."""
     if _SALT not in st.session_state:
         st.session_state[_SALT] = Desk().salt
     secret: str = st.session_state[_SALT]
@@ -198,12 +197,12 @@ def token() -> str:
 
 
 def visitor() -> str:
-    """Whose calculations take turns with those of others: who is logged in, or else this tab."""
+    """The owner in the queue of jobs: the logged-in person, or else this tab."""
     return owner() or token()
 
 
 def settled() -> bool:
-    """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
+    """Whether the page was drawn once, so that its tab could name an earlier session."""
     return _SETTLED in st.session_state
 
 
@@ -226,7 +225,7 @@ def settle() -> None:
 
 
 def lay_down() -> None:
-    """Put all that this session owns on its desk; a session without a server has none."""
+    """Store all that this session owns on the server; without a server do nothing."""
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
         work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
@@ -236,7 +235,7 @@ def lay_down() -> None:
 
 
 def come_back(earlier_token: str) -> bool:
-    """Take over the desk that a token names; whether there is one."""
+    """Take over the stored session of a token; False if there is none."""
     if earlier_token == token():
         return True  # told twice: it has it already
     stored = desks().take(earlier_token, seat().session, owner())
@@ -252,7 +251,7 @@ def come_back(earlier_token: str) -> bool:
 
 
 def forget_everything() -> None:
-    """Forget all of this session at once: its desk, its run, its files, what its widgets hold."""
+    """Delete all of this session: its state, runs, files and widgets."""
     work = st.session_state.get(_WORK)
     Desk(work, st.session_state.get(_MEMORY, {})).cleared()
     if runtime.exists():

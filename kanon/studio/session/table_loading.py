@@ -38,7 +38,6 @@ def uploaded_work(
 
 
 def adult_work(version: int) -> Work:
-    """The work on the Adult table, fetched from the UCI repository."""
     return _build_adult_work(fetch_adult(), version)
 
 
@@ -47,7 +46,7 @@ def opened_work(file: OpenedTable, version: int) -> Work:
 
 
 def reread(work: Work) -> Work:
-    """The same file read as asked for; roles and hierarchies stay where columns do."""
+    """Read the same file as asked for; roles and hierarchies stay where columns do."""
     if work.table.content is None:
         return work
     again = uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
@@ -55,7 +54,7 @@ def reread(work: Work) -> Work:
 
 
 def read_again(work: Work, again: Work) -> Work:
-    """The work on the same table that was read in another way; roles stay where columns do.
+    """Take over the same table, read in another way; roles stay where columns do.
 
     A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
     missing cells, a column may turn out to hold dates or numbers.
@@ -97,7 +96,7 @@ def read_again(work: Work, again: Work) -> Work:
 
 
 def settings_shown(work: Work) -> ReadSettings:
-    """How the file was read; after a mistake, what was asked for, so that it can be mended."""
+    """How the file was read; after a mistake, what was asked for, so that it can be fixed."""
     if not work.message.problem:
         return work.table.file.settings
     wanted = {key: value for key, value in vars(work.table.asked).items() if value is not None}
@@ -105,7 +104,7 @@ def settings_shown(work: Work) -> ReadSettings:
 
 
 def _build_adult_work(file: TableFile, version: int) -> Work:
-    """The papers take all nine columns as quasi-identifiers, and the records that have them."""
+    """As in the papers: all nine columns as quasi-identifiers, incomplete records dropped."""
     work = _build_work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, "As in the papers.")

@@ -50,14 +50,12 @@ class History:
         return History(past, (), self.version + 1, self.answered)
 
     def back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        """The choice before this one, and the history then; there has to be one."""
         last = self.past[-1]
         future = (*self.future, ChangedChoice(_strip_choice(current), last.press))
         changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
         return last.choice, replace(changed, said="", refused=False, select=())
 
     def forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        """The choice that was undone last, and the history then; there has to be one."""
         next_ = self.future[-1]
         past = (*self.past, ChangedChoice(_strip_choice(current), next_.press))
         changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
@@ -65,7 +63,7 @@ class History:
 
 
 def _strip_choice(choice: HierarchyChoice) -> HierarchyChoice:
-    """What a choice is made of: a hundred whole ones would fill the memory of a session."""
+    """Only what a choice is built from: a hundred whole ones would fill the session's memory."""
     typed = dict(choice.typed)
     if "drawn" in typed:
         typed["drawn"] = replace(typed["drawn"])  # without what it has worked out meanwhile
@@ -126,17 +124,15 @@ class TableState(SessionPart):
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """The columns with that role, in the table's order."""
         return [name for name, role in self.roles.items() if role is Role.QUASI_IDENTIFIER]
 
     @property
     def sensitive_columns(self) -> list[str]:
-        """The columns with that role, in the table's order."""
         return [name for name, role in self.roles.items() if role is Role.SENSITIVE]
 
     @property
     def person_known(self) -> str | None:
-        """The column that was chosen for the person, while it is an identifier of the table."""
+        """The chosen column of the person, while it is an identifier."""
         return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
 
     @cached_property
@@ -148,7 +144,7 @@ class TableState(SessionPart):
 
     @cached_property
     def highest_k(self) -> int:
-        """The k of a run that merges everything: how many persons there are, or records."""
+        """The number of persons or records: the k of one class with everything."""
         person = self.person_counted
         if person is None:
             return self.complete_records.n_records
@@ -156,18 +152,17 @@ class TableState(SessionPart):
 
     @property
     def trees(self) -> dict[str, Hierarchy]:
-        """The hierarchies of the quasi-identifiers that have one, complete or not."""
         trees = {name: self.choices[name].tree for name in self.quasi_identifiers}
         return {name: tree for name, tree in trees.items() if tree is not None}
 
     @property
     def coarse_columns(self) -> list[str]:
-        """The sensitive columns that are to be coarsened, whether or not their hierarchies can."""
+        """The sensitive columns to coarsen, whether or not their hierarchies allow it."""
         return [name for name in self.sensitive_columns if name in self.levels]
 
     @property
     def hierarchy_columns(self) -> list[str]:
-        """The columns that have a hierarchy: quasi-identifiers, then what is coarsened."""
+        """The quasi-identifiers, then the coarsened columns."""
         return [*self.quasi_identifiers, *self.coarse_columns]
 
     @property
@@ -185,17 +180,16 @@ class TableState(SessionPart):
         return self.complete_records.coarsened([*self.coarsened.values()])
 
     def history(self, column: str) -> History:
-        """Undo and redo of a column's choice; an empty one before the first change."""
         return self.histories.get(column, History())
 
     @property
     def complete_records(self) -> Table:
-        """The records that a run works on: those that drop out for missing values left out."""
+        """The records that a run works on, without those dropped for missing values."""
         return self.records.complete(self.quasi_identifiers) if self.dropped else self.records
 
     @cached_property
     def dropped(self) -> int:
-        """How many records drop out; none where all would, which is said."""
+        """The number of dropped records; 0 where all would be dropped."""
         columns = self.quasi_identifiers
         if self.missing != "drop-records" or not columns:
             return 0

@@ -44,7 +44,7 @@ def spoken(text: object) -> str:
 
 
 def with_blanks_seen(text: str) -> str:
-    """Text in which a blank that an eye would miss is a sign: one of several, or of another kind.
+    """Mark blanks that an eye would miss: one of several, or of another kind.
 
     >>> with_blanks_seen("a nurse"), with_blanks_seen("a  nurse"), with_blanks_seen("a\\u00a0nurse")
     ('a nurse', 'a␣␣nurse', 'a␣nurse')
@@ -53,7 +53,7 @@ def with_blanks_seen(text: str) -> str:
 
 
 def shortened(text: str, longest: int = 32) -> str:
-    """A title that leaves room for others.
+    """Cut a title to leave room for others.
 
     >>> shortened("a long file name.csv", longest=10)
     'a long fi…'

@@ -120,7 +120,7 @@ def unready(work: Work) -> None:
             st.warning(
                 f"{plain(listing(unfit))} {have} no usable hierarchy yet.", icon=":material/error:"
             )
-            st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
+            st.page_link("pages/hierarchies.py", label="Fix it", icon=":material/account_tree:")
 
 
 def counting(work: Work) -> None:
@@ -128,8 +128,8 @@ def counting(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
             plain(problem)
-            or "How many different combinations of values the quasi-identifiers have is being "
-            "counted; whether they come here depends on that."
+            or "kanon is counting the different combinations of values in the quasi-identifiers. "
+            "Their number decides whether it can load them."
         )
         if problem:
             st.button(
@@ -142,18 +142,18 @@ def counting(work: Work) -> None:
 
 
 def classes_elsewhere(work: Work) -> bool:
-    """Whether a page that needs every class has none; says so, with what can be done."""
+    """Whether the classes stay in the engine; says so on a page that needs them."""
     number = classes_kept(work)
     if number is None:
         return uncounted(work)  # which was said
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{said_kept(number)} This page looks at every class, so it shows nothing of such a "
-            "table. It does with fewer quasi-identifiers, or on a server with a higher limit.",
+            f"{said_kept(number)} This page needs every class, so it cannot show such a table. "
+            "Choose fewer quasi-identifiers, or use a server with a higher limit.",
             icon=":material/database:",
         )
         st.page_link(
-            "pages/anonymise.py", label="Anonymise it there", icon=":material/arrow_forward:"
+            "pages/anonymise.py", label="Anonymise in the engine", icon=":material/arrow_forward:"
         )
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
     return True
@@ -179,12 +179,12 @@ def metric_choice(key: str) -> None:
     work = state.work()
     usable, titles = usable_metrics(work), metric_titles(work)
     help_sentences = [
-        "What counts as a loss.",
+        "How loss is counted.",
         plain(metric_called(work, work.settings.metric).card.summary),
     ]
     if not uses(work.settings.algorithm, "metric"):
         help_sentences.append(
-            "The chosen algorithm goes by a rule of its own; the metric only measures."
+            "The chosen algorithm follows its own rule; the metric only measures."
         )
     st.selectbox(
         "Metric",
@@ -198,13 +198,17 @@ def metric_choice(key: str) -> None:
 def strategy_choice(key: str) -> None:
     work = state.work()
     help_sentences = [
-        "Which class a smallest one is merged with.",
+        "How the partner of a smallest class is chosen for a merge.",
         plain(STRATEGIES[work.strategy_used].summary),
     ]
     if work.strategy_used == "k":
         help_sentences.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
-        help_sentences.append(plain("All others need GAA and a sensitive column."))
+        help_sentences.append(
+            plain(
+                "Other strategies need GAA; those that look at l or t also need a sensitive column."
+            )
+        )
     help_sentences.append(plain(tie_rule()))
     st.selectbox(
         "Strategy",
@@ -221,16 +225,12 @@ def sensitive_choice(key: str) -> None:
         "Sensitive column",
         work.table.sensitive_columns,
         **bound(key, work.focus, "sensitive", into=RunSettings),
-        help="Which sensitive column strategies look at, and whose l and t are shown.",
+        help="The sensitive column that strategies look at, and whose l and t are shown.",
     )
 
 
 def _draw_line(work: Work) -> None:
-    """One slim line: table, records, roles, configuration and k, each changed in place.
-
-    A key holds the value of its control: while a popover is closed, the control is not there to be
-    told of a new value, and would answer with the old one.
-    """
+    """Draw the line at the top. Its keys hold the values, as a closed popover is not updated."""
     sensitive = work.table.sensitive_columns
     records, dropped = work.table.records.n_records, work.table.dropped
     facts = [
@@ -294,26 +294,26 @@ def _draw_algorithm_controls(work: Work) -> None:
     algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
     of_algorithm, title = algorithm_named(algorithm), metric.title
     with closing_popover(
-        f"Method: {FAMILIES[of_algorithm.CARD.family]}",
+        f"Algorithm: {FAMILIES[of_algorithm.CARD.family]}",
         f"frame-how-{algorithm}",
         type="tertiary",
-        help=plain(f"Algorithm: {of_algorithm.CARD.title}"),
+        help=plain(of_algorithm.CARD.title),
     ):
         algorithm_choice(f"frame-algorithm-{algorithm}")
     with closing_popover(
-        f"Loss: {plain(shortened(title))}",
+        f"Metric: {plain(shortened(title))}",
         f"frame-by-{work.settings.metric}",
         type="tertiary",
-        help=plain(f"Metric: {title}. {metric.summary}"),
+        help=plain(f"{title}. {metric.summary}"),
     ):
         metric_choice(f"frame-metric-{work.settings.metric}")
     if uses(algorithm, "strategy"):
         strategy = STRATEGIES[work.strategy_used]
         with closing_popover(
-            f"Partner: {PARTNERS[work.strategy_used]}",
+            f"Strategy: {PARTNERS[work.strategy_used]}",
             f"frame-with-{work.strategy_used}",
             type="tertiary",
-            help=plain(f"Strategy {strategy.title}. {strategy.summary}"),
+            help=plain(f"{strategy.title}. {strategy.summary}"),
         ):
             strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
 
@@ -324,7 +324,7 @@ def _take_sample(name: str) -> None:
 
 
 def counting_request(work: Work) -> Request | None:
-    """Count the classes of the table; None where they are known, or certainly come here."""
+    """Request to count the classes of a stored table; None where that is not needed."""
     table = counted_table(work)
     if table is None or not uncounted(work):
         return None
@@ -340,7 +340,7 @@ def counting_request(work: Work) -> Request | None:
 
 
 def count_by_itself() -> None:
-    """Count the classes once for each choice of quasi-identifiers, if that is needed."""
+    """Count the classes once for each choice of quasi-identifiers, if needed."""
     work = state.work()
     counted_for = counted_by(work) if "counting" in work.running or uncounted(work) else ""
     if "counting" in work.running and work.view(ClassCount).of != counted_for:

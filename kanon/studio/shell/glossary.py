@@ -10,7 +10,7 @@ _MOST_TERMS = 12  # words; who finds more types more
 
 
 def glossary_control() -> None:
-    """Draw the control below the navigation; while it is closed nothing is looked up."""
+    """Draw the control below the navigation; while it is closed, nothing is looked up."""
     with st.sidebar:
         _draw_control()
 
@@ -30,7 +30,7 @@ def _search_terms() -> None:
         "Look up a word",
         key="glossary-word",
         placeholder="such as class, NLLM or attack",
-        help="A word, or a part of one. What it means here is below, with where it is met.",
+        help="Type a word or part of it. Below you see what it means here and where it is used.",
     )
     with st.container(height=420, border=False):
         if not (typed or "").strip():
@@ -38,15 +38,15 @@ def _search_terms() -> None:
             return
         terms = looked_up(typed)
         if not terms:
-            st.info("There is no such word here; try a part of it, or another one.")
+            st.info("There is no such word here; try part of it, or another word.")
         for term in terms[:_MOST_TERMS]:
             st.markdown(_format_term(term))
         if len(terms) > _MOST_TERMS:
-            st.caption(f"And {counted(len(terms) - _MOST_TERMS, 'more word')}: type more of it.")
+            st.caption(f"And {counted(len(terms) - _MOST_TERMS, 'more word')}: type more letters.")
 
 
 def _format_term(term: Term) -> str:
-    parts = [f"Met on {', '.join(term.where)}."]
+    parts = [f"Used on {', '.join(term.where)}."]
     if term.see:
         parts.append(f"See {'; '.join(term.see)}.")
     if term.source:

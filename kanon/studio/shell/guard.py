@@ -19,7 +19,7 @@ from kanon.report.scripts import allowed
 
 
 def _list_inline_scripts() -> list[str]:
-    """What the policy calls the scripts within Streamlit's page; no other inline script runs."""
+    """The hashes of the scripts within Streamlit's page; no other inline script runs."""
     page = Path(file_util.get_static_dir(), "index.html").read_bytes()
     scripts = re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)
     return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts]
@@ -49,11 +49,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
-"""What every answer says."""
 
 
 def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
-    """Whether a request comes from a page of this server, by what the browser says of both.
+    """Whether a request comes from a page of this server, by the browser's headers.
 
     >>> is_own("http://127.0.0.1:8501", "127.0.0.1:8501", secure=False)
     True
@@ -75,7 +74,6 @@ class Guard:
         Guard.stands = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return

@@ -18,7 +18,7 @@ _PAGES = {
         "utility": "query_stats",
         "decide": "balance",
     },
-    "Pass on": {"report": "description", "learn": "school"},
+    "Share": {"report": "description", "learn": "school"},
 }
 
 # A file: Streamlit would fetch the picture of an icon's name from another host.

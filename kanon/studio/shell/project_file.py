@@ -32,7 +32,7 @@ _FORMAT = 1
 
 
 def check_savable(work: Work) -> dict[str, Any]:
-    """Check that what would be saved could be opened again; returns its settings."""
+    """Check that the project could be opened again; returns its plan."""
     content = plan_content(work, trees=False)
     Plan.from_content(content)
     work.purpose.words()
@@ -77,7 +77,7 @@ def saved_project(work: Work) -> str:
 
 
 def _drop_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
-    """A kept plan, without the hierarchies of what is an identifier now: they list its values."""
+    """Leave out the hierarchies of identifiers, which list their values."""
     content = plan.model_dump(mode="json", exclude_none=True)
     for column, part in content["columns"].items():
         if work.table.roles.get(column) is Role.IDENTIFIER:
@@ -86,7 +86,7 @@ def _drop_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
 
 
 def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
-    """How a project file has an uploaded table read, if that is otherwise than it was read."""
+    """How the project wants the uploaded table read; None if as it was read."""
     document = _parse_document(content)
     plan = _parse_plan(of_this_version(document["plan"])[0], "The project file")
     return None if work.table.content is None else _compare_reading(work, plan)
@@ -137,7 +137,7 @@ def _parse_document(content: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise PlanError("The project file is not text in UTF-8.") from None
     if isinstance(document, dict) and "project" not in document and "algorithm" in document:
-        raise PlanError("This is a plan, not a project: import it on the page Compare, under Keep.")
+        raise PlanError("This is a plan, not a project: import it on the page Compare.")
     if not isinstance(document, dict) or document.get("project") != _FORMAT:
         raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
@@ -173,11 +173,11 @@ def _describe_opening(work: Work, opened: Work, plan: Plan, change: str) -> str:
     ]
     sentences = ["The project was opened on this table."]
     if beyond:
-        sentences.append(f"It says nothing of {listing(beyond)}.")
+        sentences.append(f"It says nothing about {listing(beyond)}.")
     if lost:
-        sentences.append(f"The table lacks {listing(lost)}, which no release has.")
+        sentences.append(f"The table lacks {listing(lost)}, so no release can have it.")
     if lacking:
-        sentences.append(f"To be mended on the page Hierarchies: {listing(lacking)}.")
+        sentences.append(f"Fix on the page Hierarchies: {listing(lacking)}.")
     if change:
         sentences.append(change)
     return " ".join(sentences)
@@ -245,7 +245,7 @@ def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     # What a choice may hold beside texts: a tree that was drawn, and one that stood in a file.
     trees = {name: _parse_tree(part[name], where) for name in ("drawn", "imported") if name in part}
     if part["builder"] == "drawn" and "drawn" not in trees:
-        raise PlanError(f"{where} was drawn, and its nodes are missing.")
+        raise PlanError(f"{where} was drawn, but its nodes are missing.")
     if "drawn" in trees:
         typed["drawn"] = trees["drawn"]
     if "imported" in trees:
@@ -255,7 +255,7 @@ def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
 
 def _parse_tree(nodes: Any, where: str) -> Hierarchy:
     if not isinstance(nodes, list):
-        raise PlanError(f"{where} has nodes that are no list.")
+        raise PlanError(f"{where} has nodes that are not a list.")
     try:
         return parse_nodes(nodes)
     except KanonError as error:
@@ -290,8 +290,8 @@ def _apply_reading(work: Work, plan: Plan, again: Work | None) -> Work:
     missing = [name for name in needed if name not in work.table.roles]
     if missing:
         raise PlanError(
-            f"The project is about {listing(missing)}, which this table lacks: load the table "
-            "it was saved with, or the next month's of the same columns."
+            f"The project needs {listing(missing)}, which this table lacks. Load the table that it "
+            "was saved with, or a later one with the same columns."
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.table.roles.items()}  # fmt: skip

@@ -38,20 +38,19 @@ def belongings() -> None:
             width="stretch",
         ):
             _draw_project()
-        with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):
+        with st.popover("Delete all my data", icon=":material/delete_forever:", width="stretch"):
             _draw_deletion()
 
 
 def _draw_project() -> None:
     work = state.work()
     st.markdown(
-        "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts "
-        "for a report."
+        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations and "
+        "texts for a report."
     )
     st.write(
-        "No record is in the file. Its hierarchies do list the values that occur in the "
-        "table: keep it as safe as the table, where a value alone says something about a "
-        "person."
+        "The file holds no records, but its hierarchies list the values that occur in the table. "
+        "If a value alone says something about a person, keep the file as safe as the table."
     )
     try:
         check_savable(work)
@@ -75,7 +74,7 @@ def _draw_project() -> None:
         key=key,
         on_change=_open_file,
         args=(key,),
-        help="Load the table first. What was chosen for it now is replaced.",
+        help="Load the table first. The project replaces what is chosen for it now.",
     )
     state.said_here(_FILE)
 
@@ -109,11 +108,11 @@ def _refuse_project(work: Work, sentence: str) -> Work:
 
 
 def _draw_deletion() -> None:
-    then = f"stay {desks().lasting} after" if desks().seconds else "go when"
+    stay = f"stay there for {desks().lasting} after" if desks().seconds else "are deleted when"
     st.write(
-        "Your table, hierarchies, runs and what you could download are in the memory of the "
-        f"machine that runs kanon, and {then} this page is closed. Forgetting wipes them now, in "
-        "this tab and in closed ones; it cannot be undone. Another open tab forgets by its own "
-        "button, and files that you saved stay where they are."
+        "Your table, hierarchies, runs and downloads are in the memory of the machine that runs "
+        f"kanon. They {stay} you close this page. Delete now deletes them at once, in this tab and "
+        "in closed ones; you cannot undo it. Another open tab has its own button, and files that "
+        "you saved stay where they are."
     )
-    st.button("Forget now", on_click=state.forget_everything, type="primary")
+    st.button("Delete now", on_click=state.forget_everything, type="primary")

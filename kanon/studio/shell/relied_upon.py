@@ -24,7 +24,7 @@ from kanon.errors import SettingsError
 
 
 def check_relied_upon() -> None:
-    """Check that all is there; SettingsError if something is not."""
+    """Raise SettingsError if one of the claims does not hold."""
     for claim, check in RELIED_UPON.items():
         try:
             holds = check()
@@ -33,8 +33,8 @@ def check_relied_upon() -> None:
         if not holds:
             packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "starlette"))
             raise SettingsError(
-                f"The dashboard does not start, as privacy rests on this, and with {packages} it "
-                f"is not so: {claim} Install the versions of constraints.txt."
+                "The dashboard does not start: privacy depends on the following, which does not "
+                f"hold with {packages}. {claim} Install the versions of constraints.txt."
             )
 
 
@@ -77,7 +77,7 @@ def _check_addresses() -> bool:
 
 
 def _check_options() -> bool:
-    """Whether Streamlit still knows each option; it passes over others with a warning."""
+    """Whether Streamlit knows each option; it skips unknown ones with a warning."""
     with own_file(".streamlit", "config.toml").open("rb") as file:
         options = tomllib.load(file)
     for section in ("server", "browser", "client", "runner", "logger"):
@@ -90,7 +90,7 @@ RELIED_UPON: Mapping[str, Callable[[], object]] = {
     "An upload within MultiPartParser.spool_max_size stays in memory.": _check_upload_memory,
     "Streamlit has MultiPartParser read its uploads.": _check_upload_parser,
     "Streamlit keeps uploads and downloads in memory.": _check_file_storage,
-    "The address of a download hangs on its name, which holds a secret.": _check_addresses,
+    "The address of a download depends on its name, which holds a secret.": _check_addresses,
     "Streamlit asks for this machine's outer address by net_util.get_external_ip, which is "
     "switched off.": lambda: callable(net_util.get_external_ip),
     "What a page says of an exception is elements.exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT.": (

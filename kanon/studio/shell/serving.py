@@ -23,18 +23,17 @@ from kanon.studio.shell.relied_upon import check_relied_upon
 GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
 
 FAILED = (
-    "This page has failed by a mistake of kanon's own. What you have chosen and typed is kept. "
-    "Please report it to whoever runs kanon: the log says where it happened, without any value of "
-    "your table."
+    "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
+    "Please report it to the operator: the log says where it happened, without any value of your "
+    "table."
 )
-"""What a page says of an exception that nobody expected."""
 
 _make_record = logging.getLogRecordFactory()
 _clear_refs = MediaFileManager.clear_session_refs
 
 
 def prepare() -> None:
-    """Get ready to serve, or end with a sentence where that would not be safe."""
+    """Get ready to serve; exit with a sentence where that would not be safe."""
     try:
         check_relied_upon()
     except SettingsError as error:
@@ -89,7 +88,7 @@ def _build_log_record(*arguments: Any, **keywords: Any) -> logging.LogRecord:
 
 
 def _refuse_traceback(error: BaseException) -> None:
-    """In place of a coloured traceback with its text; what raises here is logged."""
+    """Stand in for the coloured traceback with its text; what this raises is logged."""
     raise NotImplementedError
 
 
@@ -111,7 +110,7 @@ def keep_old_addresses() -> None:
 
 
 def _remove_old_addresses(manager: Any) -> None:
-    """Called under the manager's lock, whenever a page was drawn or its session has ended."""
+    """Called under the manager's lock, when a page was drawn or a session ended."""
     moment = time.monotonic()
     files = manager._files_by_session_and_coord.values()
     there = {address for by_place in files for address in by_place.values()}
@@ -123,7 +122,7 @@ def _remove_old_addresses(manager: Any) -> None:
 
 
 def _clear_session(manager: Any, session_id: str | None = None) -> None:
-    """Called before a page is drawn; with a session where that has ended or forgets everything."""
+    """Called before a page is drawn, and with the id of a session that has ended."""
     _clear_refs(manager, session_id)
     if session_id is not None:
         with manager._lock:
@@ -132,7 +131,7 @@ def _clear_session(manager: Any, session_id: str | None = None) -> None:
 
 
 def settled() -> bool:
-    """Whether the settings are known; if not, what is wrong is said on every page."""
+    """Whether the settings are valid; if not, every page shows the problem."""
     try:
         settings()
     except SettingsError as error:

@@ -32,7 +32,7 @@ def undecided(work: Work) -> None:
                 args=("drop-records",),
             )
             st.button(
-                "Keep them: missing counts as a value of its own",
+                "Keep them: count missing as a value of its own",
                 key="undecided-as-value",
                 on_click=_set_missing,
                 args=("as-value",),
@@ -47,8 +47,10 @@ def undecided_roles(work: Work) -> None:
         st.warning(
             one_or_many(
                 len(columns),
-                "Not decided: {columns}. Nothing is released before somebody says what it is.",
-                "Not decided: {columns}. Nothing is released before somebody says what they are.",
+                "No role yet: {columns}. Choose its role first; until then nothing can be "
+                "released.",
+                "No roles yet: {columns}. Choose their roles first; until then nothing can be "
+                "released.",
                 columns=plain(listing(columns, most=12)),
             ),
             icon=":material/help:",

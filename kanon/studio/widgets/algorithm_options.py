@@ -18,7 +18,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_option
 
 _COST_TITLES = {"weighted": "every record", "representatives": "one per class"}
-"""What the cost of a merge counts."""
 
 
 def about(name: str) -> str:
@@ -35,9 +34,9 @@ def about(name: str) -> str:
 
 def about_k() -> str:
     return (
-        "It is meant for releases that another model than k-anonymity asks for. Where one class "
-        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
-        "for the same alteration."
+        "It is meant for releases that need another model than k-anonymity. A class that alone is "
+        "the smallest is merged at any cost: on Adult, S1 reached a larger k for the same "
+        "alteration."
     )
 
 
@@ -80,7 +79,6 @@ def _get_strategy_parameters(work: Work) -> tuple[Parameter, ...]:
 
 
 def _describe_changes(work: Work) -> Iterator[str]:
-    """What was chosen other than the usual, in a few words."""
     options = work.settings.options.get(work.settings.algorithm, {})
     for parameter in _get_strategy_parameters(work):
         value = options.get(parameter.name, parameter.default)
@@ -122,7 +120,6 @@ def _draw_suppression(work: Work) -> None:
 
 
 def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
-    """The field for the share of records that may be suppressed; left empty, it means ``usual``."""
     share = work.settings.suppression
     percentage = None if share is None else round(100 * share, 6)
     st.number_input(
@@ -136,8 +133,8 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         **bound(
             f"{name}-{work.version}", percentage, "suppression", into=RunSettings, read=_read_share
         ),
-        help="Records in classes that do not satisfy, mostly because they are too small, may "
-        f"leave the release, up to this share. {more}",
+        help="Records in classes that miss the requirements, mostly because they are too small, "
+        f"may be suppressed, up to this share. {more}",
     )
 
 
@@ -146,8 +143,8 @@ def _draw_suppressed_rows(work: Work) -> None:
     st.toggle(
         "Keep the rows of suppressed records, blanked",
         **bound(key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool),
-        help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
-        "all else empty, and a last column 'suppressed' that is 1.",
+        help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is at "
+        "its root, all else is empty, and a last column 'suppressed' is 1.",
     )
 
 
@@ -158,7 +155,7 @@ def _read_share(typed: float | None) -> float | None:
 def _draw_cost(work: Work) -> None:
     key = f"run-cost-{work.version}-{work.settings.cost}"
     st.selectbox(
-        "A merge counts",
+        "Count a merge as",
         list(_COST_TITLES),
         **bound(key, work.settings.cost, "cost", into=RunSettings),
         format_func=lambda name: _COST_TITLES[name],
@@ -178,7 +175,7 @@ def _draw_ties(work: Work) -> None:
         placeholder="tree order",
         **bound(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
         help="Often several partners are equally good. Without a seed, the first in tree order is "
-        "taken; a seed takes another one, the same each time. Other seeds show how much was "
+        "taken. A seed picks another one, the same each time; other seeds show how much was "
         "chance.",
     )
 
@@ -204,4 +201,4 @@ def _draw_node(work: Work) -> None:
         if levels
         else "none yet"
     )
-    st.markdown(f"**Levels that you picked:** {listed}. They are picked on the page Lattice.")
+    st.markdown(f"**Levels that you picked:** {listed}. Pick them on the page Lattice.")

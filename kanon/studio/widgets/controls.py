@@ -25,7 +25,7 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 
 @st.cache_resource(show_spinner=False)
 def _prepare_server() -> None:
-    """Have the server take what a field allows, and write nothing of it to a disk."""
+    """Raise the server's upload limit, and keep all uploads in memory."""
     limits = settings()
     most = max(limits.upload_megabytes, limits.hierarchies_megabytes, limits.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
@@ -41,7 +41,7 @@ def segments(
     into: Any,
     **how: Any,
 ) -> None:
-    """A button per choice, one of them always chosen; it goes ``into`` what has the field."""
+    """A button per choice, one of them always chosen."""
     st.segmented_control(
         label,
         list(titles),
@@ -52,7 +52,7 @@ def segments(
 
 
 def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
-    """A popover that closes when its key changes: another key makes another, closed popover."""
+    """A popover that closes when its key changes: another key makes a new, closed one."""
     # Only one that tells whether it is open is known by its key.
     return st.popover(label, key=key, on_change="rerun", **how)
 
@@ -64,7 +64,7 @@ def builder_fields(
     *arguments: Any,
     fine: bool = True,
 ) -> None:
-    """Draw the controls of a choice's builder as filled in; their keys begin with ``prefix``."""
+    """Draw the fields of a choice's builder; their keys begin with ``prefix``."""
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return
@@ -88,5 +88,5 @@ def builder_fields(
 
 
 def typed_fields(prefix: str) -> dict[str, Any]:
-    """What stands in the controls with that prefix; None where there is no such control."""
+    """The entries of the builder fields with that prefix; None where there is no such field."""
     return {field: state.typed(f"{prefix}-{field}") for field in FIELDS}

@@ -23,7 +23,6 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 
 OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
-"""What the help of every plan says."""
 
 _MIME = {
     **{kind: form.mime for kind, form in FORMATS.items()},
@@ -48,14 +47,14 @@ class OriginalValuesAsked(SessionPart):
 
 
 def file_name(what: str, ending: str, about: str) -> str:
-    """The name of a download: ``what`` it is, in plain letters, and a fingerprint."""
+    """Name a download by what it is and a fingerprint of session and content."""
     work = state.work()
     content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 
 def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """What makes a download, so that a failure logs no cell: its text stays here."""
+    """Wrap what makes a download, so that a failure logs no cell value."""
 
     def make_quietly() -> bytes:
         try:
@@ -69,7 +68,7 @@ def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
 def save_button(
     label: str, data: Content, name: str, key: str, icon: str = "download", **how: Any
 ) -> None:
-    """A button that downloads a file of that name; ``how`` goes to ``st.download_button``."""
+    """A button that downloads a file; ``how`` goes to ``st.download_button``."""
     st.download_button(
         label,
         data=_replace_failure(data) if callable(data) else data,
@@ -83,7 +82,7 @@ def save_button(
 
 
 def plan_button(plan: str, what: str, key: str, label: str = "Plan", **how: Any) -> None:
-    how = {"help": "Everything that was chosen; python -m kanon run repeats it.", **how}
+    how = {"help": "All that you chose; python -m kanon run repeats it.", **how}
     how["help"] = f"{how['help']} {OF_PLAN}"
     file_button(label, plan, what, "json", plan, key, **{"icon": "description", **how})
 
@@ -111,10 +110,9 @@ def file_button(
             return
         if warned_at == key:
             st.warning(
-                "This file holds original values of your table, maybe some of one person "
-                "alone: it tells more than a release, and who gets it may recognise "
-                "somebody. Keep it as you keep the table. You are not asked again in this "
-                "session.",
+                "This file holds original values of your table, perhaps some that only one person "
+                "has. It tells more than a release, and its readers may recognise people. Keep it "
+                "as safe as the table. You are not asked again in this session.",
                 icon=":material/warning:",
             )
     save_button(label, data, file_name(what, ending, about), key, **how)
@@ -125,7 +123,7 @@ def said_in_name(what: str, original: bool) -> str:
 
 
 def original_given() -> bool:
-    """Whether files with original values are given out here, and this session was asked."""
+    """Whether files with original values are allowed here and this session was warned."""
     warned_at = state.work().view(OriginalValuesAsked).at
     return settings().original_values_downloads and bool(warned_at)
 
@@ -141,8 +139,8 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
         "Neutralise formulas",
         key=f"{name}-neutral",
         help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
-        "tab). This puts an apostrophe in front of them, so it alters those cells; numbers "
-        "stay. In XLSX such cells are marked as text, always, and none is altered.",
+        "tab). This puts an apostrophe in front of them, which alters those cells; numbers stay. "
+        "In XLSX such cells are always marked as text, and none is altered.",
     )
 
 
@@ -151,9 +149,9 @@ def order_choice(work: Work, name: str) -> str:
     st.checkbox(
         "Keep the table's order of rows",
         **bound(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
-        help="Rows leave sorted by what they show, so that their order says nothing. The table's "
-        "order can give values back: where it is sorted by age, every age lies between those "
-        "of the rows above and below it.",
+        help="Otherwise rows are sorted by what they show, so that their order says nothing. The "
+        "table's order can reveal values: if it is sorted by age, every age lies between those of "
+        "the rows above and below it.",
     )
     return order
 
@@ -163,7 +161,7 @@ def _keep_order(keep: bool) -> None:
 
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
-    """How a text file is written, where there is a choice: at first as the table was."""
+    """Choose separator and encoding where there is a choice; by default as the upload."""
     table_format = FORMATS[kind]
     if table_format.cells != "text" or table_format.separator:
         return table_format.fit_form(upload) if table_format.separator else PLAIN
@@ -181,21 +179,21 @@ def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
         format_func=lambda form: titles[form],
         key=f"{name}-form",
         width=300,
-        help="Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
-        "Excel reads semicolons where the decimal mark of the system is a comma.",
+        help="Cells keep their texts, so a decimal comma stays where a value was not generalised. "
+        "Excel expects semicolons where the decimal mark of the system is a comma.",
     )
     return forms[name_chosen]
 
 
 def publish_choice(key: str, **how: Any) -> list[str]:
-    """Which figures of the table are published although the release does not show them."""
+    """Choose figures of the table to publish although the release does not show them."""
     return st.multiselect(
         "Publish also",
         list(FIGURES),
         format_func=lambda name: FIGURES[name],
         key=key,
-        help="Each of these tells more of the original table than the release does, and several "
-        "tell more together. Left empty, none is in it.",
+        help="Each of these tells more about the original table than the release does, and several "
+        "tell more together. Leave this empty to publish none.",
         **how,
     )
 

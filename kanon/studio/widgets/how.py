@@ -130,14 +130,13 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         if "table" in scopes and by_values:
             looks.append(
                 "At first many classes have l = 1, and no single merge changes that: then "
-                "nearly all partners tie, S2 and S5 choose as S1 does, and S3 and S6 go by "
-                "cost."
+                "nearly all partners tie, so S2 and S5 choose as S1 does, and S3 and S6 by cost."
             )
     seeds = {configuration.tie_seed for configuration in led}
     first = next(iter(seeds))
     order = "tree order" if first is None else f"tie seed {first}"
     if len(seeds) > 1:
-        order = "the order of its own plan each"
+        order = "the order of their own plans"
     runs = (
         (
             "**One run per line serves every k**: greedy merging for a larger k passes through "
@@ -145,8 +144,8 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         )
         if comparison.every_k
         else (
-            "**Where an algorithm serves one k, each k is a run of its own**, for "
-            f"{len(comparison.ks)} k."
+            "**Where an algorithm serves one k, each k is a run of its own**: "
+            f"{len(comparison.ks)} runs."
         )
     )
     if seconds:
@@ -194,12 +193,10 @@ def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
 
 
 def which_parts(parts: str) -> str:
-    """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
     return f"**Parts:** {parts}." if parts else ""
 
 
 def what_is_proved(proof: str) -> str:
-    """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
     return f"**Proof:** {proof}." if proof else ""
 
 

@@ -33,7 +33,7 @@ _WIDTH = 520  # pixels of the popover: room for two numbers and a choice side by
 
 
 def whole(work: Work) -> EquivalenceClasses | None:
-    """The table as one class, kept until the table or its roles change; None if it has none."""
+    """The table as one class, cached until the table or its roles change; None if it has none."""
     key = work.table.digest, work.version, work.table.missing, tuple(work.table.roles.items())
 
     def count_table() -> EquivalenceClasses | None:
@@ -46,7 +46,7 @@ def whole(work: Work) -> EquivalenceClasses | None:
 
 
 def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
-    """The key of a control, which holds its value: a closed popover gets no new one."""
+    """The key of a control; it holds the value, as a closed popover is not updated."""
     lost = model in work.models_lost
     place = (
         f"lost-{work.settings.models.index(model)}"
@@ -78,8 +78,8 @@ def also_require(work: Work) -> None:
         if not work.settings.models:
             of = "persons" if work.table.person_counted else "records"
             st.caption(
-                f"k says how many {of} look alike, not whether they share the same sensitive "
-                "value. A model added here has to hold in every class too."
+                f"k says how many {of} look alike, not whether they share a sensitive value. Every "
+                "class has to meet the models that you add here too."
             )
         for model in work.settings.models:
             with st.container(border=True):
@@ -108,8 +108,8 @@ def _draw_model(work: Work, model: SensitiveModel, table_class: EquivalenceClass
     st.caption(plain(model.card.summary))
     if model in work.models_lost:
         st.error(
-            f"{plain(quoted(model.column))} is not sensitive any more: give it that role back "
-            "on the page Data, or remove this.",
+            f"{plain(quoted(model.column))} is no longer sensitive. Make it sensitive again on the "
+            "page Data, or remove this model.",
             icon=":material/error:",
         )
         return
@@ -134,7 +134,7 @@ def _draw_model(work: Work, model: SensitiveModel, table_class: EquivalenceClass
 
 
 def _draw_parameter_field(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
-    """A field without limits of its own: the browser would keep what lies beyond to itself."""
+    """Draw a field without limits: the browser would hide values beyond them."""
     key, value = key_of_model(work, model, name), getattr(model, name)
     kind: Callable[[float], float] = int if allowed.whole else float
     number = _get_unused_values(work).get((model, name), value)
@@ -157,7 +157,7 @@ def _draw_distance(work: Work, model: TCloseness, table_class: EquivalenceClasse
             key_of_model(work, model, "distance"), model.distance, _apply_value, model, "distance"
         ),
         format_func=DISTANCES.__getitem__,
-        help="How far two mixes are apart. The order of values counts only where they are numbers.",
+        help="How far apart two mixes of values are. Their order counts only for numbers.",
         width=220,
     )
 
@@ -178,7 +178,7 @@ def _draw_column(work: Work, model: SensitiveModel) -> None:
 
 def _draw_adding(work: Work, table_class: EquivalenceClasses | None) -> None:
     if not work.table.sensitive_columns:
-        st.caption("No column is sensitive, and these models look at one.")
+        st.caption("These models need a sensitive column, and there is none yet.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
     cards = cards_to_add(work)
@@ -208,7 +208,7 @@ def _remove_model(model: SensitiveModel) -> None:
 
 
 def _apply_value(model: SensitiveModel, part: str, typed: Any) -> None:
-    """Use what was typed; what cannot be used is kept for its field, and changes nothing else."""
+    """Use a typed value; keep one that cannot be used for its field alone."""
     new = None if typed is None else changed(model, **{part: typed})
     if new is None:
         if part in ranges(type(model)):

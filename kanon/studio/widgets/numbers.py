@@ -32,7 +32,7 @@ from kanon.studio.session.text import plain, shortened
 
 
 class Number(NamedTuple):
-    """What ``st.metric`` shows: the help is one of :mod:`kanon.base.sentences` or a card's."""
+    """What ``st.metric`` shows, with its help text."""
 
     label: str
     value: str
@@ -40,7 +40,7 @@ class Number(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The label up to its arrow, for where the word after it has no room.
+        """The label up to its arrow, where there is no room for the rest.
 
         >>> Number("Classes ↑ better", "5", "").short
         'Classes ↑'
@@ -71,7 +71,7 @@ def of_release(run: Run) -> list[Number]:
         _build_number(
             at_root.CARD,
             percent(roots),
-            of_quasi_identifiers(roots, "are at the root, where they say nothing any more"),
+            of_quasi_identifiers(roots, "are at the root, so they say nothing"),
         ),
         _build_number(
             minimum_k.CARD,
@@ -88,7 +88,7 @@ def of_release(run: Run) -> list[Number]:
 
 
 def worst(run: Run, column: str | None) -> list[Number]:
-    """How mixed the values of a sensitive column are in the worst class; nothing for None.
+    """How mixed the values of a sensitive column are in the worst class; empty for None.
 
     The numbers are never rounded to the better side.
     """
@@ -130,7 +130,7 @@ def of_table(seen: ExposureNumbers) -> list[Number]:
         Number(
             "Classes",
             thin(exposure.n_classes),
-            f"{thin(exposure.n_records)} records are in so many groups that share all "
+            f"The {thin(exposure.n_records)} records form this many groups with identical "
             "quasi-identifiers.",
         ),
     ]
@@ -152,11 +152,7 @@ _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 
 
 def how_close(run: Run, about: Hashable, place: str) -> OptimalityGap | None:
-    """Say how close a release is to the least possible, or offer to compute it; the gap if known.
-
-    Draw it last, in a container further up: it may wait for a moment. ``about`` is all that decides
-    the release; ``place`` the page, for keys.
-    """
+    """Show how close a release is to the least loss, or offer to compute it. It may wait."""
     if reason := why_no_bound(run.prepared.classes):
         st.caption(plain(reason))
         return None
@@ -172,7 +168,7 @@ def how_close(run: Run, about: Hashable, place: str) -> OptimalityGap | None:
 
 
 def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
-    """Have those bounds found, unasked, that take an effort of at most ``most``."""
+    """Have bounds computed, unasked, that take an effort of at most ``most``."""
     work, keys = state.work(), tuple(bound.key for bound in wanted)
     distinct = {bound.key: bound for bound in wanted}.values()
     lacking = [bound for bound in distinct if bound.key not in work.findings.bounds]
@@ -206,8 +202,8 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
             disabled="closer" in work.running or "bound" in work.running,
             on_click=runner.run,
             args=(bounds_request, lacking, True),
-            help="Searches for the most that every release by these hierarchies has to lose, "
-            "whatever tool makes it. No release is changed by it.",
+            help="Searches for a loss that no release with these hierarchies can stay below, "
+            "whatever tool makes it. It changes no release.",
             key=f"closer-{place}",
         )
         work_to_do = sum(bound.effort for bound in lacking)

@@ -82,7 +82,7 @@ class PictureSettings:
 
     @classmethod
     def of_lattice(cls, work: Work, prepared: PreparedRun) -> PictureSettings:
-        """Of the lattice, which no algorithm decides; a metric says what is lost at each node."""
+        """Of the lattice, which no algorithm decides; a metric gives the loss at each node."""
         metric = f"metric: {on_one_line(prepared.plan.metric.card.title)}"
         return cls._build_from_classes(work, prepared, metric, k=prepared.plan.k)
 
@@ -109,13 +109,13 @@ class PictureSettings:
 
 
 def begun_with(work: Work, doing: str) -> Work:
-    """What was chosen when the last of a calculation began; the work of now, if none did."""
+    """The state when the last calculation of that name began; the current one without any."""
     then = work.made_with.get(doing)
     return work if then is None or then.version != work.version else then
 
 
 def configurations_said(lines: Iterable[Guided]) -> str:
-    """What some configurations are, each thing once.
+    """Describe configurations, each value once.
 
     >>> from kanon.metrics import METRICS
     >>> some = [(Configuration(name), METRICS[name]) for name in ("ncp", "llm")]
@@ -142,8 +142,8 @@ def configurations_said(lines: Iterable[Guided]) -> str:
 
 def _name_kind(name: str, number: int) -> str:
     """
-    >>> _several("metric", 2), _several("strategy", 2), _several("strategy", 1)
-    ('metrics', 'strategies', 'strategy')
+    >>> _name_kind("strategy", 2), _name_kind("strategy", 1)
+    ('strategies', 'strategy')
     """
     if number == 1:
         return name
@@ -152,7 +152,7 @@ def _name_kind(name: str, number: int) -> str:
 
 def _count_records(whole: int, dropped: int) -> str:
     """
-    >>> _records(6, 0), _records(6, 1)
+    >>> _count_records(6, 0), _count_records(6, 1)
     ('6 records', '5 of 6 records')
     """
     share = f"{thin(whole - dropped)} of " if dropped else ""
@@ -206,7 +206,7 @@ def picture(
 def picture_links(
     name: str, settings: PictureSettings, original: bool = False, parts: Sequence[Part] = ()
 ) -> None:
-    """The links that download what is drawn as SVG and as PNG: the browser makes both."""
+    """Links that download the drawn picture as SVG and PNG; the browser makes both."""
     if original and not original_given():
         return
     k = "" if settings.k is None else f"-k{settings.k}"
@@ -229,7 +229,7 @@ def data_button(
     kind: str = "secondary",
     original: bool = False,
 ) -> None:
-    """A button that downloads numbers as CSV; no label in it is run by a spreadsheet."""
+    """A button that downloads numbers as CSV; a spreadsheet runs no label in it."""
     file_button(
         label,
         lambda: table_bytes(numbers(), "csv", neutral=True),

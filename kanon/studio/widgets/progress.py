@@ -10,16 +10,13 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Calculation, Request, Work, called
 
 _EARLIER = (
-    "A study with earlier settings is running. What it finds is kept with those settings, and is "
-    "shown when they are chosen again."
+    "A study with earlier settings is running. Its results are kept; choose those settings again "
+    "to see them."
 )
 
 
 def calculations() -> None:
-    """Draw a line for each calculation, and keep it moving; once one has ended, the whole page.
-
-    The same on every page, whichever it was begun on, so that none has to be looked for.
-    """
+    """Draw a line for each calculation, on every page; once one has ended, draw the whole page."""
     with st.container(key="calculations"):
         st.fragment(_draw_lines, run_every=0.4 if state.work().running else None)()
 
@@ -57,7 +54,7 @@ def begin_button(
     first: bool = True,
     key: str = "",
 ) -> None:
-    """The button that starts or continues a calculation; without a label nothing is to be done."""
+    """A button that starts or continues a calculation; no label, no button."""
     if label:
         st.button(
             label,

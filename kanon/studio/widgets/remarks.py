@@ -58,7 +58,7 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
             listed = [f"- {plain(remark.found)}" for remark in remarks_of_kind[:_AT_ONCE]]
             if len(remarks_of_kind) > _AT_ONCE:
                 rest = ", ".join(remark.column for remark in remarks_of_kind[_AT_ONCE:])
-                listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
+                listed.append(f"- {plain(f'The same holds, for fewer records, of: {rest}.')}")
             title, advice = KINDS[kind]
             st.markdown(f"**{title}.** {plain(advice)}")
             st.markdown("\n".join(listed))

@@ -25,7 +25,6 @@ DISTANCES = {
     "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
     "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
 }
-"""How t-closeness counts distances, in words."""
 
 KINDS: Mapping[str, type[SensitiveModel]] = {
     model.card.name: model
@@ -38,7 +37,7 @@ KINDS: Mapping[str, type[SensitiveModel]] = {
 
 
 def whole_table(work: Work) -> EquivalenceClasses:
-    """The table as one class: what it reaches is the most that any release can reach."""
+    """The table as one class: no release can reach more."""
     records, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:
@@ -50,11 +49,11 @@ def whole_table(work: Work) -> EquivalenceClasses:
 
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
-    """Why no release can meet one of the models, in a sentence; None if each can be met."""
+    """Why no release can meet one of the models; None if each can be met."""
     for model in models:
         if isinstance(model, SensitiveModel) and _needs_numbers(model, whole):
             return (
-                f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
+                f"{model.sentence} needs numbers, but {quoted(model.column)} holds other values; "
                 "choose another distance."
             )
     try:
@@ -73,7 +72,7 @@ def _needs_numbers(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
 
 
 def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
-    """The most that can be asked for, beside the field in which it is asked for.
+    """The most that can be required, beside its field.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> from kanon.sensitive import Sensitive
@@ -99,7 +98,7 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
 
 
 def sign(model: SensitiveModel) -> str:
-    """How the level of every class compares with what is asked for: ``≥``, ``≤`` or ``<``."""
+    """How the level of a class compares with what is required: ``≥``, ``≤`` or ``<``."""
     if model.card.direction == "higher":
         return "≥"
     wanted = getattr(model, model.symbol)
@@ -107,7 +106,7 @@ def sign(model: SensitiveModel) -> str:
 
 
 def short(model: SensitiveModel) -> str:
-    """A model in a few words; k is said beside it.
+    """A model in a few words, without k.
 
     >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
     >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
@@ -136,7 +135,7 @@ def level_name(kind: type[SensitiveModel]) -> str:
 
 
 def in_file_name(models: Sequence[SensitiveModel]) -> str:
-    """Several models in the name of a file, a hyphen first; nothing for none.
+    """Models as part of a file name; empty for none.
 
     >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
     >>> in_file_name([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
@@ -148,7 +147,7 @@ def in_file_name(models: Sequence[SensitiveModel]) -> str:
 
 
 def glossed(card: Card) -> str:
-    """A model with what it asks for, as it stands in a list.
+    """A model with what it requires, as an item of a list.
 
     >>> glossed(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
@@ -173,7 +172,7 @@ def others_of(plan: Plan) -> list[SensitiveModel]:
 
 
 def cards_to_add(work: Work) -> dict[str, Card]:
-    """The models that can be asked for besides, by name: each once per sensitive column."""
+    """The models that can still be added: each once per sensitive column."""
     models = {(model.card.name, model.column) for model in work.settings.models}
     return {
         name: kind.card
@@ -183,7 +182,7 @@ def cards_to_add(work: Work) -> dict[str, Card]:
 
 
 def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
-    """A model to begin with: what is usual, or half as much as the table can meet.
+    """Suggest a model: the usual parameters, or half as much as the table can meet.
 
     What it can just meet would merge everything. The model is about the column in focus, or the
     first one that has no model of that name yet.
@@ -223,7 +222,7 @@ def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
 
 
 def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
-    """That what was typed for a parameter does not count, why, and what still holds.
+    """Say that a typed parameter is not used, why, and what still holds.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> model = EntropyLDiversity(l=2.0, column="ill")

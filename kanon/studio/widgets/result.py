@@ -105,9 +105,9 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     )
     if computed_k is not None:
         wanted = min(work.settings.k, n)
-        why = "With other models beside k, the release for each k is finished by itself"
+        why = "With other models beside k, the release for each k is completed separately"
         if result.prepared.plan.person is not None:
-            why = "As k counts persons, the release for each k is finished by itself"
+            why = "As k counts persons, the release for each k is completed separately"
         if result.solution.path is None:
             why = f"{title} runs once per k, and as many as three seconds allow"
         computed = counted(
@@ -125,7 +125,7 @@ def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) 
 
 
 def name_in_files(plan: Plan) -> str:
-    """A name for a plan and its release in the names of files, as ``k5-gaa-nllm-s3-class-l2``."""
+    """Name a plan and its release in file names, as ``k5-gaa-nllm-s3-class-l2``."""
     algorithm = plan.algorithm
     # A metric of one's own is called as its maker likes.
     metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in algorithm.metric)
@@ -145,7 +145,7 @@ def noting(
     kind: str = "",
     form: TextForm = PLAIN,
 ) -> Callable[[], bytes]:
-    """What makes a download, and notes that its release was handed out once it is made."""
+    """Wrap what makes a download, so that its release is recorded once it is made."""
     work, who = state.work(), login_name()
     made_so_far, plan = work.kept.made, run.prepared.plan
     release = EarlierRelease.of(settings, name_in_files(run.prepared.plan), run)
@@ -166,14 +166,14 @@ def noting(
 
 
 class CheckedRelease(NamedTuple):
-    """What is said of a release that is offered, or the reason why it is not."""
+    """The verdict on a release that is offered, or why it is not."""
 
     said: str
     problem: str | None
 
 
 def checked(result: Result, run: Run, k: int) -> CheckedRelease:
-    """Check the release that is shown, once; and that it can be recorded, if it has to be."""
+    """Check the shown release once, and that it can be recorded if it has to be."""
     release = state.remembered("checked", (result, k), lambda: _check_run(run))
     return release._replace(problem=release.problem or record_problem())
 
@@ -184,7 +184,7 @@ def _check_run(run: Run) -> CheckedRelease:
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
     sentence = (
-        "Checked again from the released rows alone, by a few lines that share nothing with the "
+        "Recounted from the released rows alone, by code that shares nothing with the "
         f"algorithms: {'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
     return CheckedRelease(sentence, None)

@@ -49,7 +49,7 @@ def line_titles(comparison: Comparison) -> dict[str, str]:
 
 
 def wide(comparison: Comparison) -> bool:
-    """Whether lines are too many or too long-named to be columns, so that they are rows."""
+    """Whether lines have to be rows, as they are too many or too long-named for columns."""
     titles = [line.title for line in comparison.lines]
     return len(titles) > _MOST_COLUMNS or sum(map(len, titles)) > _MOST_LETTERS
 
@@ -61,7 +61,7 @@ def standing_table(
     digits: int = 1,
     turned: bool = False,
 ) -> Styler:
-    """Each number with its rank in brackets, shaded by it; the best bold."""
+    """Each number with its rank in brackets, shaded by rank; the best bold."""
 
     def format_row(row: pd.Series) -> pd.Series:
         if row.name == T_CARD.name:  # ranked in hundredths, said from 0 to 1 as everywhere
@@ -108,7 +108,6 @@ def mean_ranks(standing: Standing) -> dict[str, pd.Series]:
 def bands_table(
     standing: Standing, rows: Mapping[str, str], columns: Mapping[str, str], turned: bool = False
 ) -> pd.DataFrame:
-    """The least and largest value over the tie seeds."""
     assert standing.low is not None and standing.high is not None
     cells = standing.low.map("{:.1f}".format) + "–" + standing.high.map("{:.1f}".format)
     row_titles = [plain(rows.get(name, name)) for name in cells.index]
@@ -124,9 +123,9 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
 
 
 def _get_colour(behind: float) -> str:
-    """The colour of a place: 0 the best, 1 the last.
+    """The colour of a rank: 0 the best, 1 the last.
 
-    >>> _shade(0.5), _shade(1)
+    >>> _get_colour(0.5), _get_colour(1)
     ('background-color: rgba(0, 158, 115, 0)', 'background-color: rgba(213, 94, 0, 0.45)')
     """
     colour, share = (BEST, 1 - 2 * behind) if behind <= 0.5 else (WORST, 2 * behind - 1)
@@ -138,6 +137,6 @@ def _keep_words_together(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _set_titles(cells: pd.DataFrame, columns: Mapping[str, str], rows: list[str]) -> pd.DataFrame:
-    """With titles that Markdown reads as they are: a composed metric is called as one likes."""
+    """Set escaped titles: a composed metric can have any name."""
     titles = [plain(columns.get(name, name)) for name in cells.columns]
     return cells.set_axis(titles, axis=1).set_axis(rows)

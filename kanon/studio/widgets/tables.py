@@ -26,7 +26,7 @@ _TINTS: Mapping[Role, str] = {
 
 
 def preview_height(run: Run) -> int:
-    """Pixels for a preview: no empty rows under a small table."""
+    """Pixels for a preview, without empty rows under a small table."""
     return min(320, 38 + 35 * run.prepared.classes.n_records)
 
 
@@ -42,7 +42,7 @@ def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
 def before_and_after(
     run: Run, most: int | None = None, position: int | None = None
 ) -> tuple[Styler, Styler]:
-    """Some rows of the original and of the release; the further a cell rose, the stronger its tint.
+    """Rows of the original and of the release; the further a cell rose, the stronger its tint.
 
     Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
     the plan keeps their rows: so both tables show the same records, row by row. ``position`` picks
@@ -68,7 +68,7 @@ def _get_tint(share: float) -> str:
 
 
 def _format_rows(rows: pd.DataFrame) -> Styler:
-    """Rows numbered from 0, as a styler needs an index without repetitions; 0.5 is no 0.500000."""
+    """Number rows from 0, as a styler needs unique labels; write 0.5, not 0.500000."""
     rows_numbered = missing_named(rows.reset_index(drop=True))
     decimal = [name for name, kind in rows_numbered.dtypes.items() if is_float_dtype(kind)]
     return rows_numbered.style.format(str, subset=decimal)
@@ -79,7 +79,7 @@ _numbers = itertools.count()
 
 @dataclass
 class TypedTable:
-    """The table without edits, what the editor began with, and how it stands now."""
+    """The table without edits, the editor's start, and its current content."""
 
     fresh: pd.DataFrame
     began: pd.DataFrame
@@ -90,7 +90,7 @@ class TypedTable:
 def typed_table(
     name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
 ) -> TypedTable:
-    """Draw a table to edit, with rows to add and remove; a new ``key`` begins with a fresh one."""
+    """Draw a table to edit, with rows to add and remove; a new ``key`` starts afresh."""
 
     def begin() -> TypedTable:
         table = fresh()
@@ -125,7 +125,7 @@ def table_editor(
             on_click=lambda: apply(draft.now),
         )
         st.button(
-            "Forget the changes",
+            "Discard the changes",
             disabled=not changed,
             key=f"{draft.key}-forget",
             on_click=state.forget,

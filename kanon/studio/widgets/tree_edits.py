@@ -36,14 +36,9 @@ from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice, with_chosen
 from kanon.studio.session.work import Work, counted_records, metric_called
 
-LARGEST_DRAWING = 50_000
-"""A tree with more values than this is not drawn, nor one with three times as many nodes."""
+LARGEST_DRAWING = 50_000  # values of a tree that is still drawn; three times as many nodes
 
-DRAWN = "\tdrawn"
-"""Shows the weights of the user on the edges, where a metric's name shows those of the metric.
-
-No metric can have this name.
-"""
+DRAWN = "\tdrawn"  # stands for the user's own weights, beside metrics; no metric can have this name
 
 
 def drawable(tree: Hierarchy) -> bool:
@@ -52,7 +47,7 @@ def drawable(tree: Hierarchy) -> bool:
 
 # --- operations -----------------------------------------------------------------------------
 def edited(work: Work, operation: Mapping[str, Any]) -> Work:
-    """The work after an operation of the browser; refused, it changes nothing but what is said."""
+    """Apply an operation of the browser; a refused one changes only the message."""
     columns = {_get_drawing_name(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.table.choices:
@@ -67,25 +62,23 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
             raise HierarchyError(
                 "The tree has changed since this was drawn, so nothing was done; please try again."
             )
-        new_work, select, sentence = _apply_operation(work, column, operation)
+        new, select, sentence = _apply_operation(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
         table = replace(work.table, histories={**work.table.histories, column: refused})
         return work.with_parts(table)
-    after = new_work.table.histories[column]
+    after = new.table.histories[column]
     after = replace(after, answered=name, said=sentence, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
         # All that was shown is the user's own now.
-        new_work = new_work.with_parts(replace(new_work.shared, shown=DRAWN))
-    return new_work.with_parts(
-        replace(new_work.table, histories={**new_work.table.histories, column: after})
-    )
+        new = new.with_parts(replace(new.shared, shown=DRAWN))
+    return new.with_parts(replace(new.table, histories={**new.table.histories, column: after}))
 
 
 def _apply_operation(
     work: Work, column: str, operation: Mapping[str, Any]
 ) -> tuple[Work, Sequence[str], str]:
-    """The work after an operation, the nodes to select, and what to say."""
+    """The new state, the nodes to select, and the message."""
     kind, history = operation.get("kind"), work.table.history(column)
     if kind == "undo":
         return undone(work, column), (), "Undone."
@@ -104,7 +97,7 @@ def _apply_operation(
     emptied = [label for label in _list_groups(tree) if label not in new_tree.node_of]
     sentence = ""
     if kind in ("move", "group") and emptied:
-        sentence = f"{listing(emptied)} had no members left and went; undo brings it back."
+        sentence = f"{listing(emptied)} had no members left and was removed; Undo brings it back."
     return with_choice(work, column, drawn(choice, new_tree)), select, sentence
 
 
@@ -122,7 +115,7 @@ class _Operation:
         return text
 
     def name(self) -> str:
-        """The name of a group: a value without a place would be taken for the group."""
+        """The name of a group; a value without a place would be taken for the group."""
         name = self.text("name")
         records = self.work.table.choices[self.column].lacking.get(canonical_text(name))
         if records is not None:
@@ -149,7 +142,7 @@ class _Operation:
 
     def _get_error(self) -> HierarchyError:
         kind = quoted(self._operation.get("kind"))
-        return HierarchyError(f"The operation {kind} came without what it needs.")
+        return HierarchyError(f"The operation {kind} is incomplete.")
 
 
 def _move_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
@@ -185,13 +178,10 @@ def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
 
 
 def _sort_members(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    by_records = operation.text("by") == "records"
-    records = (
-        _count_records_below(operation.tree, operation.work.table.choices[operation.column])
-        if by_records
-        else None
-    )
-    return edit.sort(operation.tree, operation.node("node"), records), ()
+    tree, records = operation.tree, None
+    if operation.text("by") == "records":
+        records = _count_records_below(tree, operation.work.table.choices[operation.column])
+    return edit.sort(tree, operation.node("node"), records), ()
 
 
 _OPERATIONS: Mapping[str, Callable[[_Operation], tuple[Hierarchy, Sequence[str]]]] = {
@@ -203,7 +193,6 @@ _OPERATIONS: Mapping[str, Callable[[_Operation], tuple[Hierarchy, Sequence[str]]
     "weigh": _weigh_edge,
     "sort": _sort_members,
 }
-"""What the browser may ask for, beside undo and redo."""
 
 
 def _list_groups(tree: Hierarchy) -> tuple[str, ...]:
@@ -235,16 +224,12 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
 
 def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
     tree = tree_from_edges(table)
-    new_work = with_tree_drawn(work, column, tree)
-    return (
-        new_work
-        if tree.weight is None
-        else new_work.with_parts(replace(new_work.shared, shown=DRAWN))
-    )
+    new = with_tree_drawn(work, column, tree)
+    return new if tree.weight is None else new.with_parts(replace(new.shared, shown=DRAWN))
 
 
 def proposed_spellings(work: Work, column: str) -> list[Spellings]:
-    """Values of a column that look like spellings of one and are not joined in its tree yet."""
+    """Values that look like spellings of one and are not joined in the tree yet."""
     choice = work.table.choices[column]
     if choice.tree is None:
         return []
@@ -287,7 +272,7 @@ def with_alike_as_one(work: Work, column: str) -> Work:
 
 
 def without_unused(work: Work, column: str) -> Work:
-    """The work without the leaves of no record; HierarchyError if no leaf would stay."""
+    """Remove the leaves without records; HierarchyError if no leaf would stay."""
     choice = work.table.choices[column]
     spare = removable(choice)
     if choice.tree is None or not spare:
@@ -307,7 +292,7 @@ def removable(choice: HierarchyChoice) -> list[str]:
 
 
 def with_drawn_weights(work: Work, weights_of: str, columns: Sequence[str]) -> Work:
-    """The work, in one undo step, with a metric's weights on these columns' edges, or with none."""
+    """Set a metric's weights, or none, on the edges of these columns, in one undo step."""
     trees, choices = work.table.trees, work.table.choices
     trees_weighed = {
         column: edit.with_weights(
@@ -323,7 +308,7 @@ def with_drawn_weights(work: Work, weights_of: str, columns: Sequence[str]) -> W
 
 
 def unweighed(work: Work) -> list[str]:
-    """The quasi-identifiers whose hierarchy has no drawn weights although it has edges."""
+    """The quasi-identifiers whose hierarchy has edges but no drawn weights."""
     return [
         name for name, tree in work.table.trees.items() if tree.weight is None and tree.n_nodes > 1
     ]
@@ -361,7 +346,7 @@ def picture(
     editable: bool = True,
     shown: str | None = None,
 ) -> dict[str, Any]:
-    """What the browser needs to draw a hierarchy; every number is text already."""
+    """All that the browser needs to draw a hierarchy; every number is text already."""
     tree, history = choice.tree, work.table.history(column)
     assert tree is not None
     shown = shown_now(work, choice) if shown is None else shown
@@ -401,7 +386,7 @@ def _format_weights(weights: np.ndarray, own: bool) -> list[str]:
 
 
 def weight_text(weight: float) -> str:
-    """A weight as it stands on an edge, and as it can be typed again.
+    """Write a weight as it stands on an edge and can be typed again.
 
     >>> weight_text(0.03333333), weight_text(12345.0), weight_text(2.0)
     ('0.03333', '12345', '2')
@@ -410,7 +395,7 @@ def weight_text(weight: float) -> str:
 
 
 def edge_texts(tree: Hierarchy) -> pd.DataFrame:
-    """The edges as a table of text: in a column of numbers a slip of the finger becomes 0."""
+    """The edges as text: in a column of numbers a slip of the finger becomes 0."""
     table = edge_table(tree)
     weights = ["" if np.isnan(weight) else weight_text(weight) for weight in table["weight"]]
     return table.assign(weight=weights)

@@ -106,7 +106,7 @@ def test_another_table_ends_what_runs_on_the_old_one_and_says_so(start):
         jobs = [one.job for one in ui.work(at).running.values()]
         ui.choose(at, "frame-sample", "voters")
         assert not ui.work(at).running and [job.state for job in jobs] == ["cancelled"] * 2
-    assert "Stopped, as there is another table now: Comparing, Anonymising." in ui.infos(at)
+    assert "Stopped because another table was opened: Comparing, Anonymising." in ui.infos(at)
 
 
 def test_what_one_finds_while_another_fails_stays(start):

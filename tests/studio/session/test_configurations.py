@@ -214,10 +214,10 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
     assert incomparable(start, own) == ""
     assert [line.kept for line in wanted_lines(start)] == [False, False, True]
     fewer = with_role(start, "sex", Role.INSENSITIVE)
-    assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
+    assert incomparable(fewer, own) == "it has other quasi-identifiers: with 'sex'"
     (disease,) = work.table.sensitive_columns
     more = with_role(start, disease, Role.QUASI_IDENTIFIER)
-    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
+    assert incomparable(more, own) == f"it has other quasi-identifiers: without '{disease}'"
     for changed in (fewer, more):
         assert not any(line.kept for line in wanted_lines(changed))
         assert changed.kept.pinned == start.kept.pinned, "it stays kept"
@@ -411,7 +411,9 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     moved = carried(one, table)
     (new,) = [found for found in moved.kept.pinned[0].findings if found.stops]
     assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
-    assert "under Keep" in moved.message.notice and "unheard" not in moved.message.notice
+    assert (
+        "does not fit this table" in moved.message.notice and "unheard" not in moved.message.notice
+    )
     done = used(moved, "before")
     assert list(done.table.choices[column].lacking) == ["unheard of"]
     assert done.table.choices[column].plan is None

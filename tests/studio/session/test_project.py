@@ -142,7 +142,7 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     assert people().table.roles["name"] is Role.IDENTIFIER
     nameless = people(PEOPLE.drop(columns="name").to_csv(index=False).encode())
     after = opened_project(nameless, project)
-    assert "The table lacks 'name', which no release has." in after.message.notice
+    assert "The table lacks 'name', so no release can have it." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
         opened_project(without, project)
@@ -204,7 +204,7 @@ def changed(parts):
         ({"kept__0__title": "\ud800"}, "is not valid text: half of a character"),
         (
             plan_of(people()).to_json().encode(),
-            "This is a plan, not a project: import it on the page Compare, under Keep.",
+            "This is a plan, not a project: import it on the page Compare.",
         ),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
         ({"kept": {}}, "The project file: the key kept has to be a list."),
@@ -223,7 +223,7 @@ def changed(parts):
         ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
         ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
-        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A kept configuration needs a name of 1"),
+        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A saved configuration needs a name of 1"),
         ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "hierarchy of 'zip' is a file"),
         ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
     ],
@@ -276,6 +276,6 @@ def test_a_wrong_project_loses_nothing_and_is_told_of_on_its_page(start):
 def test_forgetting_begins_anew(start):
     at = start(sample="hospital")
     job = job_of(at)
-    next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
+    next(one for one in at.sidebar.button if one.label == "Delete now").click().run()
     assert work(at).table.origin == "census"
     assert job is None or job.finished

@@ -98,7 +98,10 @@ def test_a_tree_is_drawn_from_a_flat_list(work):
 def test_moving_the_last_member_away_says_that_the_group_went(work):
     work = ask(work, "group", nodes=["Cat"], name="Felid")
     work = ask(work, "move", nodes=["Cat"], to="*")
-    assert said(work) == ("'Felid' had no members left and went; undo brings it back.", False)
+    assert said(work) == (
+        "'Felid' had no members left and was removed; Undo brings it back.",
+        False,
+    )
     assert "Felid" in tree(undone(work, "animal")).labels
 
 
