@@ -1,4 +1,4 @@
-"""The runs that a comparison lacks, which more than one page asks for."""
+"""The missing runs of a comparison, which several pages request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configurations that a session compares: which they are, and what each stands on."""
+"""The configurations that a session compares, and what their runs share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

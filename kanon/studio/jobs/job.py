@@ -1,4 +1,4 @@
-"""A long calculation as its session sees it: how far it is, what came of it, and its Cancel."""
+"""A calculation as its session sees it: progress, result and cancel."""
 
 from __future__ import annotations
 

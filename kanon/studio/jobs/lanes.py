@@ -1,8 +1,8 @@
-"""Which job is next, and how long the others wait. Nothing here starts, stops or measures anything.
+"""Decides which job is next and estimates the waiting time; it starts and stops nothing.
 
 Jobs wait in lanes by duration, so that short ones wait for short ones alone. Durations are learnt
 from earlier jobs with the same function and about as many bytes; the first of its kind counts as
-short unless it was handed much. In a lane visitors take turns, and nobody has all places.
+short unless it has many. In a lane visitors take turns, and nobody has all places.
 """
 
 import math

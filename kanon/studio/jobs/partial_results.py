@@ -1,4 +1,4 @@
-"""What a worker is given for a study: each finding is handed over as soon as it is there."""
+"""Studies in a worker, which hands over each result at once."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

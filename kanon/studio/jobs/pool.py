@@ -85,14 +85,12 @@ class Jobs:
     ) -> Job:
         """Queue ``function(progress, *arguments)``; ValueError if it is no module-level function.
 
-        ``progress(fraction, text)`` reports progress, ``progress.keep(part)`` hands over what is to
-        outlive a cancel. Arguments are pickled now; large constant bytes go without a copy in a
-        :class:`pickle.PickleBuffer`. After ``deadline`` seconds of running the job has failed.
-        ``after`` is called here once a begun job has ended in any way, to remove what a killed
-        worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead worker.
-        Visitors take turns; ``name`` is shown to the job's own visitor only. ``lane`` is the first
-        that it may run in: a job of the first one may be begun twice, so whatever leaves something
-        behind belongs in another one.
+        ``progress(fraction, text)`` reports progress; ``progress.keep(part)`` hands over what has
+        to outlive a cancel. Arguments are pickled now, a :class:`pickle.PickleBuffer` without a
+        copy. ``after`` is called here once a begun job has ended in any way, to remove what a
+        killed worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead
+        worker. ``name`` is shown to the job's own visitor only. ``lane`` is the first that it may
+        run in; a job of the first one may be begun twice, so one that writes belongs in another.
         """
         if function.__module__ == "__main__":
             raise ValueError("A job's function must live in a module; __main__ has no name here.")

@@ -1,4 +1,4 @@
-"""Processes beside the server: its workers, and the one that compiles what they do not need first.
+"""Processes beside the server: its workers, and one that compiles the other kernels.
 
 Without Streamlit, which a worker would take half a second to import. A worker gets and sends
 pickled frames over its pipes, and either side notices when the other's pipe closes. Unlike

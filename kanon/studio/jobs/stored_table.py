@@ -1,4 +1,4 @@
-"""What a worker does about a table that stays where it is: open it, run on it, write a release."""
+"""What a worker does with a stored table: open it, run on it, write a release."""
 
 import contextlib
 from collections.abc import Mapping, Sequence

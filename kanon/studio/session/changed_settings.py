@@ -14,8 +14,8 @@ from kanon.studio.session.work import Work
 class SettingsChange:
     """What a button last changed in the settings."""
 
-    version: int  # That of the work then
-    # By the class of a part and the name of its field what it was before and what it became.
+    version: int  # Of the state then
+    # The old and the new value, by the class of a section and the name of its field.
     changed: Mapping[tuple[type[SessionPart], str], tuple[Any, Any]]
 
     def undo(self, work: Work) -> Work:

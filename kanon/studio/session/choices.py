@@ -1,4 +1,4 @@
-"""The hierarchy that a user chose for a column: what was typed, and the tree or the problem."""
+"""The hierarchy that a user chose for a column: typed parameters, and the tree or a problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -150,20 +150,15 @@ class HierarchyChoice:
     """A builder, the parameters typed for it, and the tree or the problem."""
 
     builder: str  # A key of :data:`BUILDERS`
-    # The text of each parameter as it was typed; it survives an error. For a file also its name and
-    # content, for a drawing the tree.
+    # The parameters as typed, which survive an error; a file's name and content, a drawn tree.
     typed: Mapping[str, Any] = field(default_factory=dict)
-    # The hierarchy, or None. It may lack values of the column: then there is no plan.
-    tree: Hierarchy | None = None
-    # Why there is no usable tree, in a sentence: a mistake, or what is still to do.
-    problem: str | None = None
-    hint: str | None = None
+    tree: Hierarchy | None = None  # It may lack values of the column: then there is no plan
+    problem: str | None = None  # Why there is no usable tree
+    hint: str | None = None  # What is still to do
     notes: tuple[str, ...] = ()  # What else the user should know
-    # The choice as a plan has it, or None: then it cannot be used.
-    plan: HierarchyPlan | None = None
-    # The values of the column, with their numbers of records.
-    counts: Mapping[str, int] = field(default_factory=dict)
-    lacking: Mapping[str, int] = field(default_factory=dict)  # Those that the tree has no place for
+    plan: HierarchyPlan | None = None  # None: the choice cannot be used
+    counts: Mapping[str, int] = field(default_factory=dict)  # The records of each value
+    lacking: Mapping[str, int] = field(default_factory=dict)  # Of the values without a place
 
     @property
     def unused(self) -> list[str]:
@@ -184,9 +179,9 @@ class FileReview:
     """A hierarchy file that waits for the user's review."""
 
     file: str  # Its name
-    found: HierarchyFile | None  # The hierarchy, or None
-    column: str | None  # The column that it is meant for, or None
-    problem: str | None  # Why it cannot be used at all, in a sentence
+    found: HierarchyFile | None
+    column: str | None  # The column that it is meant for
+    problem: str | None  # Why it cannot be used at all
 
 
 def choose(

@@ -1,4 +1,4 @@
-"""The hierarchies of a session: chosen, built, undone, made anew for other records."""
+"""The hierarchies of a session: choose, build, undo, and rebuild them for other records."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -202,6 +202,6 @@ class Collection(SessionPart):
     # configuration, None for each release's own.
     yardstick: str | None = ""
     handed: tuple[EarlierRelease, ...] = ()  # The releases that were downloaded or written
-    # Two lists that are changed: releases just downloaded, and the downloaded reports, last one last.
+    # Two lists that are changed: releases just downloaded, and the downloaded reports.
     made: list[EarlierRelease] = field(default_factory=list)
     reports: list[ReportRecord] = field(default_factory=list)

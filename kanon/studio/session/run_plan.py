@@ -1,4 +1,4 @@
-"""The plan of a session, from all that was chosen, and a session set as a plan says."""
+"""The plan of a session, and a session set by a plan."""
 
 from __future__ import annotations
 

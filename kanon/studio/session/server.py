@@ -1,4 +1,4 @@
-"""What outlives a page: what each session owns."""
+"""The store of all sessions, and who the visitor is."""
 
 import gc
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
-"""What outlives a page: the work of each session, for a while after its page is gone.
+"""Keeps what each session owns for a while after its page has gone; a page with its token gets it.
 
-A session puts what it owns on a desk. When its connection ends, by a reload or otherwise, the desk
-stays for some time; a page that names the desk's token gets it back. Nothing is written to disk.
-Nothing here knows Streamlit.
+Nothing is written to disk. Nothing here knows Streamlit.
 """
 
 from __future__ import annotations
@@ -22,12 +20,11 @@ def new_token() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    work: Work | None = None  # What it works on; None until something was begun
-    # What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
-    memory: dict[str, Any] = field(default_factory=dict)
+    work: Work | None = None  # None until something was begun
+    memory: dict[str, Any] = field(default_factory=dict)  # Cached results, by name
     # The secret in the names of its downloads.
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-    begun: bool = True  # Whether anything was chosen; a visit alone is worth less than work
+    begun: bool = True  # Whether anything was chosen; a mere visit is deleted first
 
     def copied(self) -> Desk:
         """The same state for another session, which shares no run and no secret with this one."""
@@ -144,7 +141,7 @@ class Desks:
 
     def _remove_stale(self, token: str, place: _StoredPlace) -> None:
         with self._lock:
-            # Somebody may have come back just now, and even left again.
+            # The visitor may have come back just now, and even left again.
             if self._places.get(token) is place and place.end_timer is threading.current_thread():
                 self.clear(token)
 

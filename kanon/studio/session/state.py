@@ -1,11 +1,8 @@
 """The one place that touches Streamlit's session state.
 
-A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
-because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
-and copied back in their callbacks: see :func:`bound`.
-
-What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
-the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
+A session owns one frozen state under a key that no widget has, because Streamlit drops the keys of
+widgets when the user leaves a page. Widgets show its values, and their callbacks replace it. The
+server stores it too, for pages that were reloaded or lost their connection.
 """
 
 from collections.abc import Callable, Hashable
@@ -29,7 +26,7 @@ from kanon.studio.session.work import Work, begun_since, called, for_another_tab
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 _FIRST, _LOST = "kanon-first", "kanon-lost"
-_SAID_ON = "said-on"  # where what was said last was first read, in the memory of the session
+_SAID_ON = "said-on"  # remembers the page on which the last message was first read
 
 T = TypeVar("T")
 
@@ -48,8 +45,8 @@ def put(new: Work, carry: bool = True) -> None:
     if old is not None:
         new = _cancel_missing(old, new)
     if old is not None and old.version != new.version:
-        st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        if carry:  # metrics, the board, answers, what was kept and what was typed
+        st.session_state.pop(_MEMORY, None)
+        if carry:  # the metrics, board, answers, configurations and entries of the user
             new = carried(old, for_another_table(old, new))
     st.session_state[_WORK] = new
     lay_down()
@@ -172,7 +169,7 @@ def bound(
     seeded(key, value)
 
     def changed() -> None:
-        if ticking():  # of a browser that has not drawn the new value yet: nobody chose the old one
+        if ticking():  # the browser has not drawn the new value yet: nobody chose the old one
             return
         value_typed = typed(key)
         if keep and value_typed is None:
@@ -237,7 +234,7 @@ def lay_down() -> None:
 def come_back(earlier_token: str) -> bool:
     """Take over the stored session of a token; False if there is none."""
     if earlier_token == token():
-        return True  # told twice: it has it already
+        return True  # sent twice: it has it already
     stored = desks().take(earlier_token, seat().session, owner())
     if stored is None:
         return False

@@ -1,4 +1,4 @@
-"""The work on a new table: a sample, an upload, a table that stays where it is; or read again."""
+"""The state for a new table: a sample, an upload, a stored table; or one that is read again."""
 
 import hashlib
 from dataclasses import replace

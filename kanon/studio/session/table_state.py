@@ -19,7 +19,7 @@ from kanon.studio.session.choices import FileReview, HierarchyChoice
 from kanon.studio.session.parts import SessionPart
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
-"""So many steps can be undone, fewer of trees that hold more nodes together; at least 10."""
+"""The most steps to undo, the least, and the most nodes of all their trees together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +31,14 @@ class ChangedChoice:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    # The choices before, the newest last, and those undone, the next one last: of each, what was
-    # typed or drawn, from which all else is made again.
+    # The choices to undo and to redo, the next one last; each only with what it is built from.
     past: tuple[ChangedChoice, ...] = ()
     future: tuple[ChangedChoice, ...] = ()
-    version: int = 0  # Rises with every change: an edit names the version that it was drawn on
-    # The last operation of the browser that was dealt with; sent twice, it is done once.
-    answered: str = ""
-    said: str = ""  # A sentence about the last operation, and whether it was refused
+    version: int = 0  # Rises with every change; an edit names the version it saw
+    answered: str = ""  # The id of the last operation of the browser; sent twice, it is done once
+    said: str = ""  # The message about it
     refused: bool = False
-    select: tuple[str, ...] = ()  # The nodes that the last operation made or moved
+    select: tuple[str, ...] = ()  # The nodes that it made or moved
 
     def after(self, old: HierarchyChoice, press: object) -> History:
         most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
@@ -66,7 +64,7 @@ def _strip_choice(choice: HierarchyChoice) -> HierarchyChoice:
     """Only what a choice is built from: a hundred whole ones would fill the session's memory."""
     typed = dict(choice.typed)
     if "drawn" in typed:
-        typed["drawn"] = replace(typed["drawn"])  # without what it has worked out meanwhile
+        typed["drawn"] = replace(typed["drawn"])  # without its cached properties
     return HierarchyChoice(choice.builder, typed, notes=choice.notes)
 
 
@@ -81,37 +79,24 @@ class TableState(SessionPart):
         "levels": "Levels of coarsened columns",
     }
 
-    title: str  # What it is called on the pages
+    title: str
     origin: str  # Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``
-    # The table as it was read, the bytes it was read from (None for a download, and for a table
-    # that stays where it is), and a fingerprint of both.
     file: TableFile | OpenedTable
-    content: bytes | None
-    digest: str
-    roles: Mapping[str, Role]  # The role of each column, and why it was suggested
-    reasons: Mapping[str, str]
-    # The columns whose role nobody has chosen and nothing speaks for; insensitive meanwhile.
-    undecided: frozenset[str] = frozenset()
-    # The hierarchy chosen for each column that is or was a quasi-identifier, or coarsened; undo and
-    # redo.
+    content: bytes | None  # The bytes of an upload or sample; None for other tables
+    digest: str  # A fingerprint of the table and how it was read
+    roles: Mapping[str, Role]
+    reasons: Mapping[str, str]  # Why each role was suggested
+    undecided: frozenset[str] = frozenset()  # Columns whose role is not chosen; insensitive so far
+    # For each column that is or was a quasi-identifier or coarsened.
     choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
-    # Hierarchies that are shown and not in use yet, by column; hierarchy files that wait to be
-    # looked through.
-    previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)
-    imports: tuple[FileReview, ...] = ()
-    # Per column the level of its hierarchy that it is coarsened to while it is sensitive; a column
-    # that is not named stays as it is.
-    levels: Mapping[str, int] = field(default_factory=dict)
-    # What happens to records that lack a quasi-identifier; None until it is chosen.
-    missing: Missing | None = None
-    # The identifier that says which records are of one person, so that k counts persons; None where
-    # k counts records.
-    person: str | None = None
-    # How the texts of some columns are read, where the user said so; those of others as it is
-    # found.
-    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
-    # The settings that the user asked for when the file was read; None where they are found.
+    previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)  # Not in use yet
+    imports: tuple[FileReview, ...] = ()  # Hierarchy files to review
+    levels: Mapping[str, int] = field(default_factory=dict)  # Of coarsened sensitive columns
+    missing: Missing | None = None  # What happens to incomplete records; None until it is chosen
+    person: str | None = None  # The identifier of the person; None where k counts records
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)  # As the user set them
+    # The settings that the user asked for when the file was read.
     asked: ReadSettings = field(default_factory=ReadSettings)
 
     @property

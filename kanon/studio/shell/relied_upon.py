@@ -1,7 +1,6 @@
-"""What privacy rests on of other packages' insides: a server that misses any of it does not start.
+"""Internals of other packages that privacy depends on: without one of them no server starts.
 
-The dashboard sets, replaces or trusts each of these. After an update that renames one it would do
-so in vain, and nobody would notice.
+The dashboard sets, replaces or trusts each. An update that renames one would go unnoticed.
 """
 
 import atexit

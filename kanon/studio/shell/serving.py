@@ -44,10 +44,7 @@ def prepare() -> None:
 
 @asynccontextmanager
 async def until_it_ends(_: App) -> AsyncIterator[None]:
-    """End as a program does: what an interrupted release left goes, and the status is 0.
-
-    The server would raise the signal that has ended it once more, which no program survives.
-    """
+    """Clean up and exit with status 0; the server would raise the signal that ended it again."""
     yield
     atexit._run_exitfuncs()
     sys.stdout.flush()

@@ -184,8 +184,7 @@ def cards_to_add(work: Work) -> dict[str, Card]:
 def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
     """Suggest a model: the usual parameters, or half as much as the table can meet.
 
-    What it can just meet would merge everything. The model is about the column in focus, or the
-    first one that has no model of that name yet.
+    It is about the column in focus, or the first one that has no model of that name yet.
     """
     taken_columns = {model.column for model in work.settings.models if model.card.name == name}
     columns = [work.focus, *work.table.sensitive_columns]
