@@ -30,7 +30,7 @@ class _Slot:
     parked: bool = False  # whether it only waits, so that its worker may be exchanged for another
     since: float = 0.0  # when it did something last
 
-    def fits(self) -> bool:
+    def has_worker(self) -> bool:
         return self.worker is not None and not (self.lane == SHORT and self.worker.lowered)
 
     def dismiss(self) -> None:
@@ -150,7 +150,7 @@ class Jobs:
             old.dismiss()  # last, as the end of a process of low priority can take its time
 
     def _needs_worker(self, slot: _Slot) -> bool:
-        return slot.lane == SHORT and not slot.fits()
+        return slot.lane == SHORT and not slot.has_worker()
 
     def _needs_no_worker(self, slot: _Slot) -> bool:
         return (
@@ -185,7 +185,7 @@ class Jobs:
 
     def _run_job(self, job: Job, slot: _Slot) -> None:
         for last in (False, True):
-            if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
+            if not (slot.has_worker() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle
             start = self._get_ready_worker if slot.lane == SHORT else self._start_worker
             worker = slot.worker = slot.worker or start()

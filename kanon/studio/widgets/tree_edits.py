@@ -108,15 +108,15 @@ class _Operation:
         self.work, self.column, self.tree = work, column, tree
         self._operation = operation
 
-    def text(self, key: str) -> str:
+    def get_text(self, key: str) -> str:
         text = self._operation.get(key)
         if not isinstance(text, str):
             raise self._get_error()
         return text
 
-    def name(self) -> str:
+    def get_name(self) -> str:
         """The name of a group; a value without a place would be taken for the group."""
-        name = self.text("name")
+        name = self.get_text("name")
         records = self.work.table.choices[self.column].lacking.get(canonical_text(name))
         if records is not None:
             raise HierarchyError(
@@ -126,10 +126,10 @@ class _Operation:
             )
         return name
 
-    def node(self, key: str) -> str:
+    def get_node(self, key: str) -> str:
         return self._get_label(self._operation.get(key))
 
-    def nodes(self) -> list[str]:
+    def get_nodes(self) -> list[str]:
         nodes = self._operation.get("nodes")
         if not isinstance(nodes, list):
             raise self._get_error()
@@ -146,31 +146,31 @@ class _Operation:
 
 
 def _move_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    nodes = operation.nodes()
-    return edit.move(operation.tree, nodes, operation.node("to")), nodes
+    nodes = operation.get_nodes()
+    return edit.move(operation.tree, nodes, operation.get_node("to")), nodes
 
 
 def _group_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.group(operation.tree, operation.nodes(), operation.name())
+    new_tree = edit.group(operation.tree, operation.get_nodes(), operation.get_name())
     return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
 def _rename_node(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.rename(operation.tree, operation.node("node"), operation.name())
+    new_tree = edit.rename(operation.tree, operation.get_node("node"), operation.get_name())
     return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
 def _ungroup_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    return edit.ungroup(operation.tree, operation.nodes()), ()
+    return edit.ungroup(operation.tree, operation.get_nodes()), ()
 
 
 def _insert_groups(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.insert_group_above(operation.tree, operation.nodes())
+    new_tree = edit.insert_group_above(operation.tree, operation.get_nodes())
     return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
 def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    node, weight = operation.node("node"), parse_weight(operation.text("weight"))
+    node, weight = operation.get_node("node"), parse_weight(operation.get_text("weight"))
     weights_of = shown_now(operation.work, operation.work.table.choices[operation.column])
     start = shown_weights(operation.work, operation.column, operation.tree, weights_of)
     tree = operation.tree if start is None else edit.with_weights(operation.tree, start)
@@ -179,9 +179,9 @@ def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
 
 def _sort_members(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
     tree, records = operation.tree, None
-    if operation.text("by") == "records":
+    if operation.get_text("by") == "records":
         records = _count_records_below(tree, operation.work.table.choices[operation.column])
-    return edit.sort(tree, operation.node("node"), records), ()
+    return edit.sort(tree, operation.get_node("node"), records), ()
 
 
 _OPERATIONS: Mapping[str, Callable[[_Operation], tuple[Hierarchy, Sequence[str]]]] = {
