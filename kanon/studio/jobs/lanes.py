@@ -120,10 +120,10 @@ class Queue(Generic[J]):
                 self._last_turns.clear()
         return job
 
-    def end(self, job: J, done: bool) -> None:
+    def end(self, job: J, succeeded: bool) -> None:
         """Note that a job has ended; learn its duration if it was done."""
         self.running.remove(job)
-        if done:
+        if succeeded:
             self._durations.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
 
     def move(self, job: J, lane: int) -> None:

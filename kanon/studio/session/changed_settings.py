@@ -46,21 +46,21 @@ def still_stands(work: Work, change: SettingsChange | None) -> bool:
     return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in changes)
 
 
-def made_with(work: Work, doing: str, began: Work) -> Work:
+def made_with(work: Work, job_name: str, began: Work) -> Work:
     start_work = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
-    return replace(work, made_with={**work.made_with, doing: start_work})
+    return replace(work, made_with={**work.made_with, job_name: start_work})
 
 
-def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
+def changed_since(work: Work, job_name: str, get_inputs: Callable[[Work], object]) -> list[str]:
     """The labels of what was changed since a calculation began, if it depends on them."""
-    before = work.made_with.get(doing)
+    before = work.made_with.get(job_name)
     if before is None or before.version != work.version:
         return []
-    current = _compute_or_explain(depends, work)
+    current = _compute_or_explain(get_inputs, work)
     labels = (
         name
         for name, other in _iterate_reversions(before, work)
-        if _compute_or_explain(depends, other) != current
+        if _compute_or_explain(get_inputs, other) != current
     )
     return list(dict.fromkeys(labels))
 

@@ -132,14 +132,14 @@ def usable_strategies(work: Work) -> list[str]:
     ]
 
 
-def begun_since(first: Work, now: Work) -> bool:
+def begun_since(first: Work, current: Work) -> bool:
     """Whether the user chose anything since, beyond what the app does by itself."""
-    if first.version != now.version or dict(first.views) != dict(now.views):
+    if first.version != current.version or dict(first.views) != dict(current.views):
         return True
-    if now.running.keys() - {"run", "bound"}:
+    if current.running.keys() - {"run", "bound"}:
         return True
     return any(
-        getattr(part, item.name) is not getattr(now.view(kind), item.name)
+        getattr(part, item.name) is not getattr(current.view(kind), item.name)
         for kind, part in first.parts.items()
         if kind not in first.views
         for item in fields(part)

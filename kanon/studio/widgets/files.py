@@ -46,11 +46,13 @@ class OriginalValuesAsked(SessionPart):
         return self
 
 
-def file_name(what: str, ending: str, about: str) -> str:
+def file_name(base_name: str, ending: str, depends_on: str) -> str:
     """Name a download by what it is and a fingerprint of session and content."""
     work = state.work()
-    content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
-    return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
+    content = "|".join(
+        (state.salt(), work.table.digest, str(work.version), depends_on, base_name, ending)
+    )
+    return f"{base_name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 
 def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
@@ -81,24 +83,24 @@ def save_button(
     )
 
 
-def plan_button(plan: str, what: str, key: str, label: str = "Plan", **how: Any) -> None:
-    how = {"help": "All that you chose; python -m kanon run repeats it.", **how}
-    how["help"] = f"{how['help']} {OF_PLAN}"
-    file_button(label, plan, what, "json", plan, key, **{"icon": "description", **how})
+def plan_button(plan: str, base_name: str, key: str, label: str = "Plan", **options: Any) -> None:
+    options = {"help": "All that you chose; python -m kanon run repeats it.", **options}
+    options["help"] = f"{options['help']} {OF_PLAN}"
+    file_button(label, plan, base_name, "json", plan, key, **{"icon": "description", **options})
 
 
 def file_button(
     label: str,
     data: Content,
-    what: str,
+    base_name: str,
     ending: str,
-    about: str,
+    depends_on: str,
     key: str,
     original: bool = False,
     **how: Any,
 ) -> None:
     if original:
-        label, what = f"{label}, original values", said_in_name(what, original)
+        label, base_name = f"{label}, original values", said_in_name(base_name, original)
         warned_at = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
             how["help"] = "Files with original values are switched off on this server."
@@ -115,11 +117,11 @@ def file_button(
                 "as safe as the table. You are not asked again in this session.",
                 icon=":material/warning:",
             )
-    save_button(label, data, file_name(what, ending, about), key, **how)
+    save_button(label, data, file_name(base_name, ending, depends_on), key, **how)
 
 
-def said_in_name(what: str, original: bool) -> str:
-    return f"{what}-original-values" if original else what
+def said_in_name(base_name: str, original: bool) -> str:
+    return f"{base_name}-original-values" if original else base_name
 
 
 def original_given() -> bool:

@@ -151,12 +151,12 @@ _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 """Up to so much effort a close search takes seconds, and about a minute."""
 
 
-def how_close(run: Run, about: Hashable, place: str) -> OptimalityGap | None:
+def how_close(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:
     """Show how close a release is to the least loss, or offer to compute it. It may wait."""
     if reason := why_no_bound(run.prepared.classes):
         st.caption(plain(reason))
         return None
-    wanted = state.remembered(f"bound-{place}", about, lambda: BoundWanted.of(run.prepared))
+    wanted = state.remembered(f"bound-{place}", depends_on, lambda: BoundWanted.of(run.prepared))
     found_soon([wanted])
     found_bound = state.work().findings.bounds.get(wanted.key)
     gap = None

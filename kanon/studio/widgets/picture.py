@@ -192,14 +192,14 @@ def picture(
     figure: go.Figure,
     numbers: Callable[[], pd.DataFrame] | None,
     name: str,
-    about: str,
+    depends_on: str,
     settings: PictureSettings,
     original: bool = False,
 ) -> None:
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:
-            data_button("Data", numbers, name, about, kind="tertiary", original=original)
+            data_button("Data", numbers, name, depends_on, kind="tertiary", original=original)
         picture_links(name, settings, original)
 
 
@@ -225,7 +225,7 @@ def data_button(
     label: str,
     numbers: Callable[[], pd.DataFrame],
     name: str,
-    about: str,
+    depends_on: str,
     kind: str = "secondary",
     original: bool = False,
 ) -> None:
@@ -235,7 +235,7 @@ def data_button(
         lambda: table_bytes(numbers(), "csv", neutral=True),
         name,
         "csv",
-        about,
+        depends_on,
         f"{name}-data",
         original,
         type=kind,

@@ -171,8 +171,8 @@ def _insert_groups(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
 
 def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
     node, weight = operation.get_node("node"), parse_weight(operation.get_text("weight"))
-    weights_of = shown_now(operation.work, operation.work.table.choices[operation.column])
-    start = shown_weights(operation.work, operation.column, operation.tree, weights_of)
+    metric_name = shown_now(operation.work, operation.work.table.choices[operation.column])
+    start = shown_weights(operation.work, operation.column, operation.tree, metric_name)
     tree = operation.tree if start is None else edit.with_weights(operation.tree, start)
     return edit.set_weight(tree, node, weight), [node]
 
@@ -243,11 +243,11 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
     return unjoined(choice.tree, all_spellings, counts)
 
 
-def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
+def with_spellings_joined(work: Work, column: str, spellings_to_join: Sequence[Spellings]) -> Work:
     tree = work.table.choices[column].tree
-    if tree is None or not chosen:
+    if tree is None or not spellings_to_join:
         return work
-    return with_tree_drawn(work, column, joined(tree, chosen))
+    return with_tree_drawn(work, column, joined(tree, spellings_to_join))
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
@@ -291,13 +291,13 @@ def removable(choice: HierarchyChoice) -> list[str]:
     return [leaf for leaf in choice.unused if leaf in spare]
 
 
-def with_drawn_weights(work: Work, weights_of: str, columns: Sequence[str]) -> Work:
+def with_drawn_weights(work: Work, metric_name: str, columns: Sequence[str]) -> Work:
     """Set a metric's weights, or none, on the edges of these columns, in one undo step."""
     trees, choices = work.table.trees, work.table.choices
     trees_weighed = {
         column: edit.with_weights(
             trees[column],
-            shown_weights(work, column, trees[column], weights_of) if weights_of else None,
+            shown_weights(work, column, trees[column], metric_name) if metric_name else None,
         )
         for column in columns
         if column in trees
@@ -320,13 +320,13 @@ def shown_now(work: Work, choice: HierarchyChoice) -> str:
     return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
 
 
-def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
-    if not shown:
+def shown_weights(work: Work, column: str, tree: Hierarchy, metric_name: str) -> np.ndarray | None:
+    if not metric_name:
         return None
-    if shown == DRAWN:
+    if metric_name == DRAWN:
         return tree.weight
     trees = {**work.table.trees, column: tree}
-    metric = metric_called(work, shown)
+    metric = metric_called(work, metric_name)
     weights = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
     return weights[list(trees).index(column)]
 
