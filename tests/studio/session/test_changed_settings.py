@@ -10,7 +10,11 @@ REPORT = "pages/report.py"
 
 def changed(at):
     """The settings that the warning names; None without a warning."""
-    said = [one for one in ui.warnings(at) if one.startswith("Settings have changed since this")]
+    said = [
+        warning
+        for warning in ui.warnings(at)
+        if warning.startswith("Settings have changed since this")
+    ]
     if not said:
         return None
     one = said[0].replace("\\", "")

@@ -190,7 +190,7 @@ def test_what_is_kept_stays_as_it_is(work):
     assert before_and_after(before, after, 2).index.tolist() == ["ncp", "llm"]
     less = with_fields(changed, compared=(), metric="total")
     assert titles(less) == ["★ before"] and outlook(less).lacking == 0
-    unseen = tuple(replace(one, shown=False) for one in changed.kept.pinned)
+    unseen = tuple(replace(saved, shown=False) for saved in changed.kept.pinned)
     assert titles(with_fields(changed, pinned=unseen)) == ["NCP", "LLM"]
 
 
@@ -279,14 +279,14 @@ def test_names_of_what_is_kept(work):
             kept(one, 1, title)
     two = with_fields(kept(one, 1, "other"), yardstick="other")
     new = renamed(two, "other", "third")
-    assert [each.title for each in new.kept.pinned] == ["my line", "third"]
+    assert [saved.title for saved in new.kept.pinned] == ["my line", "third"]
     assert new.kept.yardstick == "third"
     with pytest.raises(PlanError, match="taken"):
         renamed(two, "other", "my line")
     assert renamed(two, "other", "Other").kept.pinned[1].title == "Other", "its own name is free"
     less = unpinned(two, "other")
-    assert [each.title for each in less.kept.pinned] == ["my line"] and less.kept.yardstick == ""
-    assert [each.title for each in restored(less).kept.pinned] == ["my line", "other"]
+    assert [saved.title for saved in less.kept.pinned] == ["my line"] and less.kept.yardstick == ""
+    assert [saved.title for saved in restored(less).kept.pinned] == ["my line", "other"]
     assert restored(restored(less)).kept.pinned == restored(less).kept.pinned
     with pytest.raises(PlanError, match="taken"):
         restored(kept(less, 1, "other"))
@@ -348,12 +348,12 @@ def test_models_that_curves_leave_out_are_said(work):
 def test_another_table_keeps_what_fits(work):
     one = kept(work)
     same = carried(one, sample_work("hospital", version=2))
-    assert [each.title for each in same.kept.pinned] == ["before"]
+    assert [saved.title for saved in same.kept.pinned] == ["before"]
     assert "fits this table" in same.message.notice
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert [each.title for each in other.kept.pinned] == ["before"]
+    assert [saved.title for saved in other.kept.pinned] == ["before"]
     assert "does not fit" in other.message.notice
     assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]

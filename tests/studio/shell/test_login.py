@@ -37,7 +37,7 @@ def gate(monkeypatch):
 
 
 def titles(at):
-    return [one.value for one in at.title]
+    return [title.value for title in at.title]
 
 
 @pytest.mark.parametrize("required", ["", "off", " "])
@@ -50,14 +50,14 @@ def test_without_a_login_everybody_comes_in(gate, required):
 def test_who_is_not_logged_in_sees_one_button(gate, required):
     at = gate(logged_in=False, required=required)
     assert titles(at) == ["Please log in"]
-    assert [one.label for one in at.button] == ["Log in"] and not at.error
+    assert [button.label for button in at.button] == ["Log in"] and not at.error
     assert "kanon-work" not in at.session_state, "no work was begun"
 
 
 def test_who_is_logged_in_comes_in_and_can_leave(gate, monkeypatch):
     at = gate(logged_in=True, required="required")
     assert titles(at) == [INSIDE]
-    assert [one.label for one in at.sidebar.button] == ["Log out"]
+    assert [button.label for button in at.sidebar.button] == ["Log out"]
     done = []
     monkeypatch.setattr(state, "forget_everything", lambda: done.append("forgotten"))
     monkeypatch.setattr(st, "logout", lambda: done.append("out"))
