@@ -17,7 +17,7 @@ from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5
-"""Seconds within which the first result is there once all is compiled: then no bar is drawn."""
+"""Seconds that the first result takes once all is compiled: then no bar is drawn."""
 
 
 def first() -> None:

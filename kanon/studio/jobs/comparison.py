@@ -208,14 +208,14 @@ class ComparisonJob(NamedTuple):
     keys: list[str]
     known: list[MeasuredRun]
     also_at: list[int]
-    """Where what is no running sum is measured too; empty if the board does not ask for it."""
+    """The k of slower measures; empty if the board does not show them."""
 
 
 def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
     """Prepare the missing runs for :func:`kanon.experiments.sweep.solve_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
-    # Those that could be chosen too, so that choosing one of them as a guide needs no other run.
+    # All others too, so that a new guide needs no new run.
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)

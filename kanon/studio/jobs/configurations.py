@@ -59,7 +59,7 @@ class PlannedLine:
     name: str  # See :class:`kanon.experiments.comparison.Line`
     title: str
     kept: bool
-    # The tie seeds that it is run under: its own first, then those of a band if one is wanted.
+    # The tie seeds of its runs: its own first, then those of a band.
     seeds: tuple[int | None, ...]
     ground: RunInputs  # The plan that all such lines share, and the hierarchies
     yardstick: RunInputs | None  # What its releases are measured by; None for its own hierarchies
@@ -129,7 +129,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
     names_taken = {text for line in lines for text in (line.name, line.title)}
     for saved in work.kept.pinned:
         if saved.shown and not incomparable(work, saved):
-            # A metric of one's own can have any name, this one too.
+            # The user's own metric may have this name.
             name, title = (
                 text + "′" * (text in names_taken)
                 for text in (f"kept: {saved.title}", f"★ {saved.title}")

@@ -190,7 +190,7 @@ class Job:
 
     def _update_progress(self, worker: WorkerProcess, progress: float, text: str) -> None:
         with self._changed:
-            # What a worker that was stopped had said before.
+            # A worker that was stopped may have sent this before.
             if self.finished or worker is not self._worker:
                 return
             seconds = self.seconds

@@ -70,7 +70,7 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
         doing, find_bounds, ([*todo.values()], closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
-        # A quick search begins by itself: what was said of what somebody did stays.
+        # A quick search begins by itself, so the message of the last action stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
         cancelled=lambda work: work.with_notice(
             "The search for a lower bound was cancelled; nothing was changed."

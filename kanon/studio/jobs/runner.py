@@ -91,7 +91,7 @@ def cancel(doing: str) -> None:
 def collect() -> None:
     for doing, calculation in state.work().running.items():
         work = state.work()
-        # Another table, which one before this one has brought, has ended the others.
+        # An earlier one may have opened another table, which cancels the others.
         if calculation.job.finished and work.running.get(doing) is calculation:
             new = _take_over(work, calculation)
             running = {name: other for name, other in new.running.items() if name != doing}

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 AT_ONCE = 1.0
-"""For so many seconds a page waits for a table before it is drawn: most are there by then."""
+"""Seconds that a page waits for a table before it is drawn: most are there by then."""
 
 
 def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
@@ -91,7 +91,7 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
         origin = origin_of_content(content, name)
         return work.with_parts(replace(work.purpose, population=file, population_origin=origin))
 
-    # Its columns are those of the table, by their names.
+    # Its columns have the names of the table's.
     arguments = (PickleBuffer(content), name, work.table.file.settings.header is not False)
     return Request(
         "people", open_people, arguments, store_population,

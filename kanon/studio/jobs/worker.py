@@ -112,7 +112,7 @@ def _read_frames(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
 
 
 def _prepare_worker(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
-    """Call what a first job would otherwise wait for; a sentence if that fails.
+    """Call what a first job would otherwise wait for; returns a sentence if that fails.
 
     It reports progress only where a job waits; else nobody would empty the pipe.
     """

@@ -99,7 +99,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     check_columns(work.table.records.columns, plan.columns)
     configuration = _check_on_table(NamedConfiguration(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in configuration.findings):
-        # Says what is wrong with the plan itself, whatever the table.
+        # Raises the error of the plan itself, whatever the table.
         _check_runnable(prepare(plan, work.table.records))
     new_work = _add_configuration(work, title, plan, configuration.trees, configuration.findings)
     if not configuration.fits:
@@ -133,7 +133,7 @@ def check_whole(plan: Plan) -> None:
 def carried(old: Work, new: Work) -> Work:
     if not old.kept.pinned:
         return new
-    # What a table in an engine held would have to be asked for again.
+    # A table in an engine would have to be queried again.
     before = old.table.records if isinstance(old.table.records, MemoryTable) else None
     pinned = tuple(_check_on_table(saved, new, before) for saved in old.kept.pinned)
     fitting = [saved.title for saved in pinned if saved.fits]

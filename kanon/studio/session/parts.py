@@ -69,7 +69,7 @@ class RunSettings(SessionPart):
         "algorithm": "Algorithm",
         "metric": "Metric",
         "strategy": "Strategy",
-        "scope": "Whose l, t or k strategies look at",
+        "scope": "Where strategies measure l, t and k",
         "sensitive": "Sensitive column",
         "cost": "Count a merge as",
         "tie_seed": "Tie seed",
@@ -85,7 +85,7 @@ class RunSettings(SessionPart):
         "composed": "Metrics of your own",
     }
 
-    # By their names in a plan; see :attr:`~kanon.studio.session.work.Work.strategy_used`.
+    # By their names in a plan.
     algorithm: str = "gaa"
     metric: str = "nllm"
     strategy: str = "s1"
@@ -111,7 +111,7 @@ class CompareSettings(SessionPart):
         "compared": "Metrics",
         "algorithms": "Algorithms",
         "strategies": "Strategies",
-        "scopes": "Whose l, t or k strategies look at",
+        "scopes": "Where strategies measure l, t and k",
         "bands": "Show what ties decide",
     }
 

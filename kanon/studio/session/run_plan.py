@@ -130,7 +130,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
             "metric": work.settings.metric,
             "strategy": work.strategy_used,
             "scope": work.settings.scope,
-            # The only one need not be named.
+            # A single one need not be named.
             "sensitive": work.focus if len(work.table.sensitive_columns) > 1 else None,
             "cost": work.settings.cost,
             "tie_seed": work.settings.tie_seed,

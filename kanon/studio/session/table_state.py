@@ -25,7 +25,7 @@ STEPS, LEAST, NODES = 100, 10, 1_500_000
 @dataclass(frozen=True, eq=False)
 class ChangedChoice:
     choice: HierarchyChoice
-    # The same for what one press changed in several columns: they are undone together.
+    # The same object for all columns that one press changed: they are undone together.
     press: object
 
 

@@ -1,4 +1,4 @@
-"""The frame of every page: its question, what one is working on, and what went wrong."""
+"""The frame of every page: the line at the top, its question, and messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,9 +48,8 @@ class ClassCount(SessionPart):
 
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
-# filled buttons that are read in both themes; a sentence for a file that is too large, of which
-# Streamlit says so only to who points at it; what is under way at the foot, where it is in sight
-# and moves nothing; and on a tablet, columns that go below each other.
+# filled buttons that are readable in both themes; a visible sentence for a file that is too large;
+# running calculations at the foot, where they move nothing; on a tablet, columns that wrap.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
@@ -332,7 +331,7 @@ def counting_request(work: Work) -> Request | None:
     return Request(
         "counting", count_classes, (table, work.table.quasi_identifiers), _store_class_count,
         limit="engine_minutes",
-        # What was said is about what somebody did; this begins by itself.
+        # This begins by itself, so the message of the last action stays.
         begins=lambda new: replace(new, message=work.message).with_parts(ClassCount(counted_for)),
         cancelled=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
         failed=_store_count_problem,

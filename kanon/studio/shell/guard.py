@@ -1,6 +1,6 @@
-"""What stands before Streamlit's server: which pages may ask it, and what a browser may do with it.
+"""Middleware before Streamlit's server: refuses requests from other sites and adds headers.
 
-Streamlit itself lets in a page of any program of this machine, as it compares names without ports,
+Streamlit itself accepts a page of any program of this machine, as it compares names without ports,
 and sends none of these headers.
 """
 
@@ -25,9 +25,8 @@ def _list_inline_scripts() -> list[str]:
     return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts]
 
 
-# The preview of a report, a page within the page, is held to this policy too. Streamlit hands
-# components over as blobs, sets styles on elements, and has small pictures and
-# fonts within its files.
+# The preview of a report, a page within the page, is held to this policy too. Streamlit loads
+# components as blobs, sets styles on elements, and has small pictures and fonts in its files.
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -41,7 +40,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""What a page may load, run and ask for: no more than this server hands out, or made itself."""
+"""What a page may load, run and request: only what this server hands out or made itself."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,

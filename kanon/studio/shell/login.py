@@ -1,7 +1,7 @@
-"""The gate of a server that asks for a login: without one, nobody sees a page or gets a session.
+"""The login page: without a login nobody sees another page or gets a session.
 
 An identity provider (OpenID Connect) decides; the operator names it in the section ``[auth]`` of
-Streamlit's secrets, see docs/operate/deployment.md. Without the section there is no gate, unless
+Streamlit's secrets, see docs/operate/deployment.md. Without the section no login is needed, unless
 ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
 """
 

@@ -45,7 +45,7 @@ def saved_project(work: Work) -> str:
         "project": _FORMAT,
         "kanon": __version__,
         "plan": content,
-        # What was a quasi-identifier once may be an identifier now: then its values stay here.
+        # A former quasi-identifier may be an identifier now: then its values are not saved.
         "hierarchies": {
             column: _export_choice(choice)
             for column, choice in work.table.choices.items()
@@ -242,7 +242,7 @@ def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     ):
         raise PlanError(f"{where} has fields that its builder does not know.")
     typed: dict[str, Any] = dict(texts)
-    # What a choice may hold beside texts: a tree that was drawn, and one that stood in a file.
+    # Beside texts a choice may hold a drawn tree, and one from a file.
     trees = {name: _parse_tree(part[name], where) for name in ("drawn", "imported") if name in part}
     if part["builder"] == "drawn" and "drawn" not in trees:
         raise PlanError(f"{where} was drawn, but its nodes are missing.")

@@ -1,4 +1,4 @@
-"""The controls for all that a session owns: save it as a project, open one, forget everything."""
+"""The menu below the navigation: save a project, open one, delete all data."""
 
 import contextlib
 from dataclasses import replace

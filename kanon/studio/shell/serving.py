@@ -1,4 +1,4 @@
-"""How the server begins and ends, keeps quiet about what it serves, and says what it lacks."""
+"""Start and end of the server, logs without cell values, and the check of its settings."""
 
 import atexit
 import logging
@@ -132,7 +132,7 @@ def settled() -> bool:
     try:
         settings()
     except SettingsError as error:
-        # These take most of the imports, which the workers are not to wait for.
+        # Most imports are for these; the workers should not wait for them.
         from kanon.studio.session.text import plain
         from kanon.studio.shell.navigation import set_up_page
 

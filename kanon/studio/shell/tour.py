@@ -20,8 +20,7 @@ _text = st.components.v2.component(
 class TourStop:
     page: str  # the file of its page
     title: str  # what the page is about, in a few words
-    # CSS selectors of parts of the page, and what to look at and try there, true of any table; the
-    # tour points at the first part that is on the page
+    # CSS selectors and what to try there, true of any table; the first on the page counts
     looks: tuple[tuple[str, str], ...]
 
 
@@ -111,7 +110,7 @@ STEPS = (
     ),
 )
 
-# It stays in sight, below the line of the browser's own, whatever is scrolled or drawn anew.
+# It stays in sight below the header, whatever is scrolled or drawn again.
 _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-tour) {
     position: sticky; top: 3.75rem; z-index: 90; background: light-dark(#FFFFFF, #14181D);

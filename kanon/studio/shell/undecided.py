@@ -1,4 +1,4 @@
-"""What has to be decided before a release is made, with the choice beside it."""
+"""Asks for the decisions that a release needs, with the choices beside them."""
 
 import streamlit as st
 

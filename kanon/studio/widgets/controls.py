@@ -53,7 +53,7 @@ def segments(
 
 def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
     """A popover that closes when its key changes: another key makes a new, closed one."""
-    # Only one that tells whether it is open is known by its key.
+    # Streamlit knows a popover by its key only if it reports whether it is open.
     return st.popover(label, key=key, on_change="rerun", **how)
 
 

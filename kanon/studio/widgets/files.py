@@ -1,4 +1,4 @@
-"""Names of downloads, what is asked before one, and those that hold original values.
+"""Downloads: their names, the choices before them, and those with original values.
 
 Streamlit tells large downloads apart by length, samples, type and name, across all sessions: with
 equal names one session could get another's file. So every name carries a fingerprint of this
@@ -33,7 +33,7 @@ _MIME = {
 }
 
 Content = str | bytes | Callable[[], bytes]
-"""What a file holds, or what makes it once somebody wants it."""
+"""What a file holds, or what makes it when it is downloaded."""
 
 
 @dataclass(frozen=True)

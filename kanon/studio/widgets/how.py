@@ -1,4 +1,4 @@
-"""How the numbers of a page are computed, in words and with this table's figures."""
+"""How the numbers of a page are computed, with this table's figures."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The editor of what every class has to meet beside k: privacy models with their parameters."""
+"""The editor of the privacy models that every class has to meet beside k."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -148,7 +148,7 @@ def _build_number(card: Card, value: str, help_text: str) -> Number:
 _BAR_WAIT = 0.5  # seconds within which a quick bound is mostly there: then no bar is drawn
 
 _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
-"""Up to so much effort a close search takes seconds, and about a minute."""
+"""The effort up to which a close search takes seconds, or about a minute."""
 
 
 def how_close(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:

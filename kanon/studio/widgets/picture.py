@@ -162,7 +162,7 @@ def _count_records(whole: int, dropped: int) -> str:
 _FOLDER = Path(__file__).parent
 
 Part = Sequence[tuple[str, ...]]
-"""What lies above each other in a picture: keys of the page, and what within them if not all."""
+"""What a picture stacks: keys of the page, with selectors within them if not all is wanted."""
 
 _SVG = "The picture as SVG, which stays sharp: for a paper, or to edit."
 _PNG = "The picture as PNG: for slides."

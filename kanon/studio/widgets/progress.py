@@ -1,4 +1,4 @@
-"""The calculations under way: what runs, how far it is and for how long, each with its Cancel."""
+"""The running calculations, each with its progress and its Cancel."""
 
 from collections.abc import Callable
 

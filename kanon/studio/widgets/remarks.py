@@ -1,4 +1,4 @@
-"""What a table or its release may give away, as one quiet line that opens."""
+"""What a table or its release may reveal, as one line that expands."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-_AT_ONCE = 8  # so many remarks of a kind are spelt out, the weightiest first
+_AT_ONCE = 8  # remarks of a kind that are written out, the most important first
 
 
 def remarked_table(work: Work) -> None:
@@ -33,7 +33,7 @@ def remarked_table(work: Work) -> None:
             for remark in table_remarks(
                 work.table.records, work.table.roles, work.settings.k, person=work.table.person
             )
-            # What nobody has decided on is not released, so it does not pass through either.
+            # Undecided columns are not released, so they do not pass through either.
             if remark.kind != "passes-through" or remark.column not in work.table.undecided
         ],
     )

@@ -1,4 +1,4 @@
-"""Which privacy models fit a table beside k, and how much can be asked for."""
+"""Which privacy models fit a table beside k, and how much can be required."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -33,7 +33,7 @@ from kanon.studio.session.work import Work, k_grid
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.requirements import in_file_name, others_of
 
-_NAMED = 5  # so many changed settings are named
+_NAMED = 5  # changed settings that are named
 
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
@@ -127,7 +127,7 @@ def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) 
 def name_in_files(plan: Plan) -> str:
     """Name a plan and its release in file names, as ``k5-gaa-nllm-s3-class-l2``."""
     algorithm = plan.algorithm
-    # A metric of one's own is called as its maker likes.
+    # The user's own metric can have any name.
     metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in algorithm.metric)
     parts = [f"k{plan.k}", algorithm.name, metric.strip("-")[:20] or "own-metric"]
     if algorithm.strategy != "s1":

@@ -1,4 +1,4 @@
-"""Tables of who is ahead: the number, its place, its shade, and whether ties decide."""
+"""Ranked tables: each number with its rank and colour, and whether ties decide."""
 
 from collections.abc import Mapping
 

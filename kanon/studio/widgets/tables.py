@@ -99,7 +99,7 @@ def typed_table(
     draft = state.remembered(f"draft-{name}", key, begin)
     # An editor keeps its edits under its key.
     if state.typed(draft.key) is None:
-        # The editor is new on the page: it begins with what was typed before the page was left.
+        # A new editor on the page begins with what was typed before the page was left.
         draft.began = draft.now.reset_index(drop=True)
     draft.now = st.data_editor(
         draft.began, key=draft.key, num_rows="dynamic", hide_index=True, width="stretch", **how

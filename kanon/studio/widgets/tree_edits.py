@@ -70,7 +70,7 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
     after = new.table.histories[column]
     after = replace(after, answered=name, said=sentence, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
-        # All that was shown is the user's own now.
+        # All shown weights are the user's own now.
         new = new.with_parts(replace(new.shared, shown=DRAWN))
     return new.with_parts(replace(new.table, histories={**new.table.histories, column: after}))
 
@@ -381,7 +381,7 @@ def _format_weights(weights: np.ndarray, own: bool) -> list[str]:
     if own:
         return [weight_text(weight) for weight in weights.tolist()]
     decimals = decimals_of(weights)
-    # Without spaces: whoever changes one of them begins with this text.
+    # Without spaces: a user who changes one of them begins with this text.
     return [cost_text(weight, decimals).replace("\u202f", "") for weight in weights.tolist()]
 
 
