@@ -120,7 +120,7 @@ def test_an_operator_can_switch_it_off(open_window, tmp_path, monkeypatch):
         page.reload()
         expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
         page.get_by_role("button", name="Delete all my data").click()
-        expect(page.get_by_text("and go when this page is closed")).to_be_visible()
+        expect(page.get_by_text("They are deleted when you close this page")).to_be_visible()
         with page.expect_navigation():
             page.get_by_role("button", name="Delete now").click()
         by.idle(page)

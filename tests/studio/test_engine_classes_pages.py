@@ -165,8 +165,8 @@ def test_what_is_cancelled_leaves_nothing(at, tmp_path):
     typed(ui.go(at, ui.ANONYMISE), place)
     for complete, said in (
         (False, "The run was cancelled; nothing was written."),
-        (True, "The release was complete before the run could be cancelled; its numbers are not "
-               "known here."),
+        (True, "The release was complete before the run could be cancelled. Its numbers are "
+               "unknown."),
     ):  # fmt: skip
         with ui.held_worker():
             ui.press(at, RELEASE)

@@ -127,7 +127,7 @@ def _describe_cancel(work: Work) -> Work:
     sentence = "The run was cancelled; nothing was written."
     if complete_at(work.view(Destination).target):
         sentence = (
-            "The release was complete before the run could be cancelled. Its numbers are lost."
+            "The release was complete before the run could be cancelled. Its numbers are unknown."
         )
     return work.with_notice(sentence)
 
