@@ -224,7 +224,7 @@ def changed(parts):
         ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
         ({"kept__0__title": "x" * 41}, "entry 1 of kept: A saved configuration needs a name of 1"),
-        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "hierarchy of 'zip' is a separate file"),
+        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "of 'zip' is a separate file"),
         ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
     ],
 )  # fmt: skip
