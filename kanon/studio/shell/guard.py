@@ -85,13 +85,11 @@ class Guard:
         headers = Headers(scope=scope)
         origin = headers.get("origin")
         secure = scope["scheme"] in ("https", "wss")
-        allowed_origins = list(
-            config.get_option("server.corsAllowedOrigins")
-        )  # of a text: its letters
-        if is_own(origin, headers.get("host"), secure) or origin in allowed_origins:
+        origins = list(config.get_option("server.corsAllowedOrigins"))  # of a text: its letters
+        if is_own(origin, headers.get("host"), secure) or origin in origins:
             await self.app(scope, receive, answer)
         elif scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
         else:
-            refusal = PlainTextResponse("A page from elsewhere may not ask.", 403)
+            refusal = PlainTextResponse("Requests from pages of other sites are refused.", 403)
             await refusal(scope, receive, answer)

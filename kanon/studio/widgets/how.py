@@ -145,7 +145,7 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         if comparison.every_k
         else (
             "**Where an algorithm serves one k, each k is a run of its own**: "
-            f"{len(comparison.ks)} runs."
+            f"{len(comparison.ks)} values of k."
         )
     )
     if seconds:

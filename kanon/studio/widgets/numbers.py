@@ -152,7 +152,10 @@ _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 
 
 def how_close(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:
-    """Show how close a release is to the least loss, or offer to compute it. It may wait."""
+    """Show how close a release is to the least loss, or offer to compute it. Call it last.
+
+    It may wait for a moment. ``depends_on`` is all that decides the release.
+    """
     if reason := why_no_bound(run.prepared.classes):
         st.caption(plain(reason))
         return None

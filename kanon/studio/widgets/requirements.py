@@ -157,14 +157,9 @@ def glossed(card: Card) -> str:
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
-    descriptions = [short(model) for model in models]
-    if len(descriptions) > 2:
-        return counted(len(descriptions), "model")
-    return (
-        f"{descriptions[0]} and {descriptions[1]}"
-        if len(descriptions) == 2
-        else "".join(descriptions)
-    )
+    if len(models) > 2:
+        return counted(len(models), "model")
+    return " and ".join(map(short, models))
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
@@ -188,11 +183,7 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
     """
     taken_columns = {model.column for model in work.settings.models if model.card.name == name}
     columns = [work.focus, *work.table.sensitive_columns]
-    column = next(
-        name_of_column
-        for name_of_column in columns
-        if name_of_column is not None and name_of_column not in taken_columns
-    )
+    column = next(other for other in columns if other is not None and other not in taken_columns)
     kind = KINDS[name]
     least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
     wish: dict[str, Any] = {"column": column, **(kind.wish or least)}
