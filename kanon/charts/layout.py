@@ -180,7 +180,9 @@ def _create_layout_error(error: ValidationError) -> PlanError:
         known_keys = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
         key = ".".join([*key.split(".")[:-1], quoted(place[-1]).strip("'")])
         return PlanError(
-            f"Layout key {key}: there is no such key; known are {', '.join(known_keys)}."
+            f"Layout key {key}: there is no such key; use one of {', '.join(known_keys)}."
         )
+    if first["type"] == "model_type":
+        return PlanError(f"Layout key {key}: has to be an object that describes a panel.")
     message = str(first["msg"])
     return PlanError(f"Layout key {key}: {message[:1].lower()}{message[1:]}.")

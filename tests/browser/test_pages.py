@@ -158,14 +158,14 @@ def test_what_was_typed_at_the_top_does_not_come_back(server, page):
         slider.press("ArrowRight")
         expect(heading).to_have_text(f"What does k = {k} cost?")
         by.idle(page)
-    by.choose_behind(page, page.get_by_role("button", name="Loss: NLLM", exact=True), "LLM")
+    by.choose_behind(page, page.get_by_role("button", name="Metric: NLLM", exact=True), "LLM")
     by.choose(page, page.get_by_test_id("stMain").get_by_role("combobox", name="Metric"), "Total")
     by.renew(page)
     slider.focus()
     slider.press("ArrowRight")
     expect(heading).to_have_text("What does k = 14 cost?")
     by.idle(page)
-    expect(page.get_by_role("button", name="Loss: Total", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Metric: Total", exact=True)).to_be_visible()
     expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
 
 

@@ -60,7 +60,7 @@ def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, serve
     other.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
     other.evaluate("sessionStorage.setItem('kanon-desk', 'a guess')")
     other.reload()
-    expect(other.get_by_text("This tab's earlier work is gone")).to_be_visible()
+    expect(other.get_by_text("This tab's earlier work is deleted")).to_be_visible()
     expect(loaded(other)).to_have_count(0)
 
     twin = page.context.new_page()  # a duplicated tab, whose storage the browser copies
@@ -78,16 +78,16 @@ def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, serve
 def test_forgetting_wipes_everything_at_once(open_window, server):
     page = mine(open_window(), server)
     word = page.evaluate(WORD)
-    page.get_by_role("button", name="Forget everything").click()
-    expect(page.get_by_text("it cannot be undone")).to_be_visible()
+    page.get_by_role("button", name="Delete all my data").click()
+    expect(page.get_by_text("you cannot undo it")).to_be_visible()
     with page.expect_navigation():
-        page.get_by_role("button", name="Forget now").click()
+        page.get_by_role("button", name="Delete now").click()
     by.idle(page)
     expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
     page.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
     page.evaluate(f"sessionStorage.setItem('kanon-desk', '{word}')")
     page.reload()
-    expect(page.get_by_text("This tab's earlier work is gone")).to_be_visible()
+    expect(page.get_by_text("This tab's earlier work is deleted")).to_be_visible()
     expect(loaded(page)).to_have_count(0)
 
 
@@ -119,10 +119,10 @@ def test_an_operator_can_switch_it_off(open_window, tmp_path, monkeypatch):
         assert page.evaluate(WORD) is None
         page.reload()
         expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
-        page.get_by_role("button", name="Forget everything").click()
-        expect(page.get_by_text("and go when this page is closed")).to_be_visible()
+        page.get_by_role("button", name="Delete all my data").click()
+        expect(page.get_by_text("They are deleted when you close this page")).to_be_visible()
         with page.expect_navigation():
-            page.get_by_role("button", name="Forget now").click()
+            page.get_by_role("button", name="Delete now").click()
         by.idle(page)
         expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
         page.goto("about:blank")
@@ -145,7 +145,7 @@ def test_after_a_restart_the_sample_is_not_taken_for_the_table(
         else:  # a page at rest stays as it is until the next click
             page.locator('[data-test-connection-state="CONNECTED"]').wait_for(timeout=60_000)
             page.get_by_role("link", name="Lattice").click()
-        gone = page.get_by_text("This tab's earlier work is gone")
+        gone = page.get_by_text("This tab's earlier work is deleted")
         expect(gone).to_be_visible(timeout=60_000)
         expect(gone).to_contain_text("project file")
         expect(page.get_by_text(re.compile("^30.000 records"))).to_have_count(0)

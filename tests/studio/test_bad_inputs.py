@@ -666,4 +666,4 @@ def test_every_case_has_a_name_and_a_way_in():
         assert len(set(names)) == len(names) > 0
         for case in section.cases:
             words = [case.words(route) for route in ("library", "command", "app")]
-            assert not all(isinstance(one, Never) for one in words), case.name
+            assert not all(isinstance(word, Never) for word in words), case.name

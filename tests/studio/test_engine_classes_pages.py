@@ -72,7 +72,7 @@ def names(folder):
 
 
 def destination(at):
-    (found,) = [one for one in at.text_input if one.label == "Where the release goes"]
+    (found,) = [field for field in at.text_input if field.label == "Where the release goes"]
     return found
 
 
@@ -94,7 +94,7 @@ def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, download
     ui.go(at, ui.ANONYMISE)
     ui.choose(at, "run-algorithm", algorithm)
     assert any(f"have {n_classes()} different" in said for said in ui.infos(at))
-    assert not [one for one in at.button if one.label == "Anonymise"]
+    assert not [button for button in at.button if button.label == "Anonymise"]
     place = tmp_path / "tables" / f"released-k5-{algorithm}-nllm"
     assert destination(at).value == str(place)
     ui.settled(ui.press(at, RELEASE))
@@ -165,8 +165,8 @@ def test_what_is_cancelled_leaves_nothing(at, tmp_path):
     typed(ui.go(at, ui.ANONYMISE), place)
     for complete, said in (
         (False, "The run was cancelled; nothing was written."),
-        (True, "The release was complete before the run could be cancelled; its numbers are not "
-               "known here."),
+        (True, "The release was complete before the run could be cancelled. Its numbers are "
+               "unknown."),
     ):  # fmt: skip
         with ui.held_worker():
             ui.press(at, RELEASE)
@@ -185,7 +185,7 @@ def test_classes_are_counted_by_a_worker_when_roles_change(at):
     with ui.held_worker():
         ui.give_role(at, "disease", "quasi-identifier")
         assert list(ui.work(at).running) == ["counting"]
-        assert "is being counted" in ui.infos(at)[0] and "Classes" not in ui.numbers(at)
+        assert "kanon is counting" in ui.infos(at)[0] and "Classes" not in ui.numbers(at)
         for page in PAGES:
             ui.go(at, page)
         ui.go(at, ui.DATA)
@@ -198,4 +198,6 @@ def test_classes_are_counted_by_a_worker_when_roles_change(at):
     ui.give_role(at, "age", "insensitive")
     assert ui.work(at).running == {}, "two columns cannot have too many"
     assert ui.numbers(at)["Classes"] == str(2 * 4 * 3)
-    assert [one.label for one in ui.go(at, ui.ANONYMISE).button if one.label == "Anonymise"]
+    assert [
+        button.label for button in ui.go(at, ui.ANONYMISE).button if button.label == "Anonymise"
+    ]

@@ -69,7 +69,7 @@ def elements(block):
 
 def leaks(at) -> list[str]:
     """The elements of a page that show an identifier, but for the table that was uploaded."""
-    shown = [one for one in elements(at._tree) if found_in(getattr(one, "proto", ""))]
+    shown = [element for element in elements(at._tree) if found_in(getattr(element, "proto", ""))]
     return [one.type for one in shown if one.type != "dataframe" or at.title[0].value != TABLE]
 
 
@@ -96,7 +96,9 @@ def opened(start, caplog):
 
 def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, caplog, capfd):
     at = opened
-    shown = [one.type for one in elements(at._tree) if found_in(getattr(one, "proto", ""))]
+    shown = [
+        element.type for element in elements(at._tree) if found_in(getattr(element, "proto", ""))
+    ]
     assert "dataframe" in shown, "the page Data shows who loaded the table what is in it"
     for kind in FORMATS:
         assert found_in(table_bytes(CANARIES, kind)) == [*MARKS], kind

@@ -52,7 +52,7 @@ def part(at, name):
 
 
 def asked_for(at):
-    return [one for one in at.button if one.key and one.key.endswith("-ask")]
+    return [button for button in at.button if button.key and button.key.endswith("-ask")]
 
 
 def seen(at, downloads, pages=PAGES):
@@ -108,13 +108,13 @@ def test_it_is_asked_once_in_a_session(opened, downloads):
     assert ask.label.endswith("original values")
     assert "utility-distributions-data" not in downloads
     ui.click(at, ask)
-    assert any("original values of your table" in one.value for one in at.warning)
+    assert any("original values of your table" in warning.value for warning in at.warning)
     assert asked_for(at) == []
     name, make = downloads["utility-distributions-data"]
     assert "original-values" in name and MARK in make()
     ui.go(at, PRIVACY)
     assert asked_for(at) == [] and "privacy-attack-data" in downloads
-    assert not any("original values of your table" in one.value for one in at.warning)
+    assert not any("original values of your table" in warning.value for warning in at.warning)
     ui.upload(ui.go(at, ui.DATA), "other.csv", ui.as_bytes(TABLE.assign(sex="F"), "csv"))
     part(ui.go(ui.anonymised(at), UTILITY), "changed")
     assert asked_for(at) == []
@@ -128,8 +128,8 @@ def test_an_operator_forbids_them(opened, downloads, pictures, limits):
     assert not any("original-values" in told.get("file", "") for told in pictures.values())
     for page in pages:
         ui.go(at, page)
-        found = [one for one in at.button if one.label.endswith("original values")]
-        assert found and all(one.disabled for one in found), page
+        found = [button for button in at.button if button.label.endswith("original values")]
+        assert found and all(item.disabled for item in found), page
 
 
 @pytest.mark.nightly

@@ -31,7 +31,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     assert job.wait(60)
     ui.settled(ui.go(at, ui.ANONYMISE))  # the run, and then how close it is to the least possible
     assert not at.get("progress") and not at.info and not at.warning and not at.error
-    assert not [one for one in at.button if one.label == "Cancel"]
+    assert not [button for button in at.button if button.label == "Cancel"]
     assert not ui.button(at, "Anonymise").disabled
     expected = run(plan_of(sample_work("census")), sample_work("census").table.records).measures
     few = ui.numbers(at)
@@ -45,7 +45,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
         "Classes": thin(expected["classes"]),
     }
     assert {"alteration-curve"} <= {chart.key for chart in at.get("plotly_chart")}
-    before, released = (one.value for one in at.dataframe)
+    before, released = (table.value for table in at.dataframe)
     assert len(before) == len(released) == 200 and list(before) == list(released)
     assert "person" not in before and (before["age"] != released["age"]).any()
     assert (before["health"] == released["health"]).all()
@@ -56,7 +56,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     many = ui.numbers(ui.go(at))
     assert ui.title(at) == "What does k = 100 cost?"
     assert f"After, at least {many['Minimum k'].split()[0]} alike" in [
-        one.value for one in at.subheader
+        heading.value for heading in at.subheader
     ]
     assert ui.number(many["Minimum k"]) >= 100
     assert ui.number(many["Classes"]) < ui.number(few["Classes"])
@@ -105,7 +105,7 @@ def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")
     ui.anonymised(at)
-    (sentence,) = [one for one in ui.captions(at) if "runs once per k" in one]
+    (sentence,) = [caption for caption in ui.captions(at) if "runs once per k" in caption]
     assert "6 values of k were computed, nothing in between" in sentence
     (slider,) = at.select_slider
     assert slider.options == ["2", "3", "4", "5", "7", "10"]
@@ -131,7 +131,7 @@ def test_cancel_keeps_the_old_result(start):
         ui.settled(at)
     assert ui.problems(at) == [] and at.info[0].value.replace("\\", "") == ui.CANCELLED
     assert ui.numbers(at) == before and ui.OUTDATED in ui.warnings(at)[0]
-    assert not [one for one in at.button if one.label == "Cancel"]
+    assert not [button for button in at.button if button.label == "Cancel"]
     ui.settled(ui.press(at, "Anonymise"))
     assert not ui.problems(at) and not ui.warnings(at) and ui.numbers(at) != before
 
@@ -165,7 +165,7 @@ def test_every_sample_loads_and_runs(start, name):
     ui.press(at, sample.title)
     table = read_table(sample.path).table
     assert f"{thin(len(table))} records, {len(table.columns)} columns" in [
-        one.value for one in at.subheader
+        heading.value for heading in at.subheader
     ]
     sizes = table.groupby([c for c, role in sample.roles.items() if role == "quasi-identifier"])
     assert ui.numbers(at)["k"] == thin(sizes.size().min())
@@ -186,7 +186,7 @@ def test_roles_change(start):
     assert "2 quasi-identifiers" in ui.line(at) and ui.numbers(at)["Classes"] == str(classes)
     ui.give_role(at, "age", "quasi-identifier")
     ui.give_role(at, "zip", "insensitive")
-    assert ui.key_of(at, "zip", "builder") not in {one.key for one in at.selectbox}
+    assert ui.key_of(at, "zip", "builder") not in {box.key for box in at.selectbox}
     ui.give_role(at, "disease", "quasi-identifier")
     assert at.selectbox(key=ui.key_of(at, "disease", "builder")).value == "suppression"
     assert "sensitive: none" in ui.line(at)

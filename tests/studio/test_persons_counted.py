@@ -58,7 +58,7 @@ def opened(start, table):
 
 
 def sentence(at, begins):
-    (one,) = [one for one in ui.texts(at) if one.startswith(begins)]
+    (one,) = [text for text in ui.texts(at) if text.startswith(begins)]
     return one.replace("\u202f", " ")
 
 
@@ -81,10 +81,10 @@ def test_what_data_says(start, table):
             number = found(table, names)
             share = 100 * number / everybody
             expected[" + ".join(names)] = f"{number} persons, {share:.1f} %"
-    lines = [one.value.replace("\\", "").replace("\u202f", " ") for one in at.markdown]
+    lines = [text.value.replace("\\", "").replace("\u202f", " ") for text in at.markdown]
     places = [place for place, one in enumerate(lines) if " persons, " in one]
     assert {lines[place - 1].strip("*"): lines[place] for place in places} == expected != {}
-    assert any(f"of the {everybody} persons" in one for one in lines)
+    assert any(f"of the {everybody} persons" in line for line in lines)
 
 
 def test_what_privacy_says(start, table):
@@ -99,7 +99,7 @@ def test_what_privacy_says(start, table):
     day = datetime.date(2026, 1, 2)
     report = gather(plan_of(ui.work(at)), ui.work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
-    axes = {one.layout.xaxis.title.text for part in report.curves for one in part.figures}
+    axes = {figure.layout.xaxis.title.text for part in report.curves for figure in part.figures}
     assert axes == {"k, persons per class at least (log scale)"}
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
@@ -111,15 +111,15 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     lacking = table.assign(patient=table["patient"].mask(table.index.isin(holes)))
     at = opened(start, lacking)
     ui.change(at, missing="drop-records")
-    assert any("4 records have no value in patient" in one for one in ui.problems(at))
-    assert any("k cannot count persons yet" in one for one in ui.captions(at))
+    assert any("4 records have no value in patient" in problem for problem in ui.problems(at))
+    assert any("k cannot count persons yet" in caption for caption in ui.captions(at))
     kept = lacking.dropna(subset=KNOWN)
     sizes = kept.groupby(KNOWN)["ill"].transform("size")
     assert ui.numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
     ui.settled(ui.press(at, "Look for them"))
-    assert not [one for one in ui.problems(at) if "without a value" in one]
-    lines = [one.value.replace("\u202f", " ") for one in at.markdown]
-    assert any(f"of the {len(kept)} records" in one for one in lines)
+    assert not [problem for problem in ui.problems(at) if "without a value" in problem]
+    lines = [text.value.replace("\u202f", " ") for text in at.markdown]
+    assert any(f"of the {len(kept)} records" in line for line in lines)
 
 
 def test_what_the_commands_say(tmp_path, capsys, table):

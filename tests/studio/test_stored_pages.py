@@ -62,7 +62,7 @@ def opened(at, text):
 
 
 def destination(at):
-    (found,) = [one for one in at.text_input if one.label == "Where the release goes"]
+    (found,) = [field for field in at.text_input if field.label == "Where the release goes"]
     return found
 
 
@@ -101,7 +101,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert "600 records" in ui.line(at) and len(ui.shown(at)) == 200
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
     found = plain(f"It stays where it is ({people})")
-    assert any(one.value.startswith(found) for one in at.markdown)
+    assert any(text.value.startswith(found) for text in at.markdown)
     anonymised(at, k=7)
     assert int(ui.numbers(at)["Minimum k"].split()[0]) >= 7
     assert not [one for one in at.get("download_button") if "Released" in one.label]
@@ -239,7 +239,7 @@ def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monke
     own, at = tmp_path / "kanon-tables", start(ui.DATA)
     said = refused(at, tmp_path / "elsewhere.parquet")
     assert "is not allowed" in said and own.name in said and not own.exists()
-    assert any(str(own) in one for one in ui.captions(at))
+    assert any(str(own) in caption for caption in ui.captions(at))
     ui.press(at, "Create the folder")
     assert own.is_dir() and own.stat().st_mode & 0o777 == 0o700
     assert "Create the folder" not in ui.button_labels(at)
@@ -349,7 +349,7 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
             ui.click(at, at.button(key="cancel-writing"))
         ui.settled(at)
         assert ui.infos(at) == [said]
-        assert [one.value.split(":")[0] for one in at.success] == ["Written"] * complete
+        assert [message.value.split(":")[0] for message in at.success] == ["Written"] * complete
         assert names(folder) == ["mine"] * complete + ["people.parquet"]
 
 

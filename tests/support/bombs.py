@@ -338,7 +338,7 @@ def tried_hierarchy(path: Path) -> str:
     from kanon.hierarchy.bundle import read_bundle
 
     found = read_bundle([(path.name, path.read_bytes())], ["a"])
-    problems = [one.problem for one in found]
+    problems = [item.problem for item in found]
     return problems[0] if None not in problems else f"read: {len(found)}"
 
 

@@ -54,7 +54,7 @@ def text_boxes(drawings: Locator, selector: str = "svg text") -> list[TextBox]:
     """
     drawings.first.wait_for()
     found = drawings.evaluate_all(_TEXTS, selector)
-    boxes = [TextBox(one["text"], tuple(one["box"]), tuple(one["room"])) for one in found]
+    boxes = [TextBox(item["text"], tuple(item["box"]), tuple(item["room"])) for item in found]
     return [one for one in boxes if one.box[0] < one.box[2] and one.box[1] < one.box[3]]
 
 

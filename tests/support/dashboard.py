@@ -176,17 +176,17 @@ def work(at):
 
 def settled(at):
     """Wait for what is under way, and draw what came of it."""
-    assert all(one.job.wait(60) for one in work(at).running.values()), "waited in vain"
+    assert all(job.job.wait(60) for job in work(at).running.values()), "waited in vain"
     return go(at)
 
 
 def job_of(at):
     """The job of the only calculation under way; None without one."""
-    return next((one.job for one in work(at).running.values()), None)
+    return next((job.job for job in work(at).running.values()), None)
 
 
 def button(at, label):
-    (found,) = [one for one in at.button if one.label == label]
+    (found,) = [button for button in at.button if button.label == label]
     return found
 
 
@@ -199,14 +199,14 @@ def press(at, label):
 
 def ask_for_original_values(at):
     """Press the first button of a file with original values, if this session was not asked yet."""
-    for one in [one for one in at.button if (one.key or "").endswith("-ask")][:1]:
+    for one in [button for button in at.button if (button.key or "").endswith("-ask")][:1]:
         one.click()
         go(at)
     return at
 
 
 def anonymised(at):
-    if not any(one.label == "Anonymise" for one in at.button):
+    if not any(button.label == "Anonymise" for button in at.button):
         go(at, ANONYMISE)
     return settled(press(at, "Anonymise"))
 
@@ -281,7 +281,7 @@ def problems(at):
 
 
 def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
+    return [text.value.replace("\\", "") for text in at.markdown]
 
 
 def page_text(at):
@@ -289,7 +289,7 @@ def page_text(at):
 
 
 def button_labels(at):
-    return [one.label for one in at.button]
+    return [button.label for button in at.button]
 
 
 def infos(at):
@@ -326,7 +326,7 @@ def title(at):
 
 def numbers(at):
     """The big numbers by their labels, without the arrow of the better direction."""
-    return {re.sub(r" [↑↓].*", "", one.label): one.value for one in at.metric}
+    return {re.sub(r" [↑↓].*", "", number.label): number.value for number in at.metric}
 
 
 def number(text):

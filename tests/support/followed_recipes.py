@@ -157,7 +157,7 @@ def test_followed_parts_are_words_of_the_glossary():
 def options(at, key):
     """What can be chosen in the control of that key, as it is called there."""
     (found,) = (one for one in [*at.selectbox, *at.button_group] if one.key == key)
-    return [re.sub(r"\\", "", str(getattr(one, "content", one))) for one in found.options]
+    return [re.sub(r"\\", "", str(getattr(option, "content", option))) for option in found.options]
 
 
 def test_followed_parts_are_on_the_pages(start):
@@ -179,7 +179,7 @@ def test_followed_parts_are_on_the_pages(start):
     assert panel["title"] == "Changed records" and len(panel["lines"]) == 2
     dashboard.settled(dashboard.press(dashboard.go(at, dashboard.ANONYMISE), "Anonymise"))
     dashboard.go(at, "pages/utility.py")
-    (table,) = (one.value for one in at.dataframe if "Measure" in one.value)
+    (table,) = (table.value for table in at.dataframe if "Measure" in table.value)
     assert "Changed records" in set(table["Measure"])
     dashboard.go(at, "pages/sizes.py")
     assert at.title[0].value == "How large is each class?" == QUESTIONS["Sizes"]

@@ -31,7 +31,7 @@ def job_titles(seed: int = 1, spellings: int = 470) -> tuple[dict[str, int], dic
               enumerate(draw.sample(titles, len(titles)))}  # fmt: skip
     meant = {title: title for title in titles}
     while len(meant) < spellings:
-        title = draw.choices(titles, [counts[one] for one in titles])[0]
+        title = draw.choices(titles, [counts[title] for title in titles])[0]
         kind = draw.random()
         written = _slip(title, draw) if kind < 0.9 else draw.choice([title.upper(), title.lower()])
         written = _slip(written, draw) if 0.75 <= kind < 0.9 else written

@@ -157,7 +157,7 @@ def edge_weight(metric: str, trees: Sequence[PlainTree], j: int, node: str) -> F
     """ω(x, x') of the edge from a node to its parent, straight from the definition."""
     tree, above = trees[j], trees[j].parents[node]
     assert above is not None
-    heights = [each.height for each in trees]
+    heights = [tree.height for tree in trees]
     h, low, high = tree.height, tree.level[node], tree.level[above]
     lost = tree.leaves_below[above] - tree.leaves_below[node]
     share = Fraction(lost, len(tree.leaves))

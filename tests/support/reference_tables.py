@@ -134,7 +134,7 @@ def reference_table(
         seed,
         lambda nodes: rank(problem, labels_of(problem, nodes), tie_seed),
         lambda members: breaks(rows_of_classes(problem, members)),
-        [Counter(values[row] for row in rows_of_classes(problem, [each])) for each in classes],
+        [Counter(values[row] for row in rows_of_classes(problem, [size])) for size in classes],
     )
 
 

@@ -17,44 +17,46 @@ from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5
-"""Seconds within which the first result is there once all is compiled: then no bar is drawn."""
+"""Seconds that the first result takes once all is compiled: then no bar is drawn."""
 
 
 def first() -> None:
-    """At the first start, run the sample, so that a result is on screen."""
+    """Run the sample at the first start, so that a result is on screen."""
     work = state.work()
     if work.version == 0 and not work.shared.started:
         state.change(replace(state.work().shared, started=True))
         runner.run(anonymisation_request)
-        if (one := state.work().running.get("run")) is not None:
-            one.job.wait(_SOON)
+        if (calculation := state.work().running.get("run")) is not None:
+            calculation.job.wait(_SOON)
 
 
 def anonymisation_request(work: Work) -> Request:
-    """The run of the current settings; KanonError if no release of the table can meet the plan."""
+    """Request a run of the current settings; KanonError if no release can meet the plan."""
     plan = plan_of(work)
     if isinstance(work.table.records, StoredTable):  # to count its classes may take long
         content = plan.model_dump(mode="json")
-        then = partial(_with_stored_result, plan, settings_of(work, plan))
+        then = partial(_store_engine_result, plan, settings_of(work, plan))
         return Request(
             "run", prepare_and_solve, (content, work.table.records), then, limit="engine_minutes"
         )
     prepared = prepare(plan, work.table.records)
-    given = (plan.algorithm.name, prepared.check(), measured_metrics(plan, [plan.metric.name]))
-    return Request("run", solve, given, partial(_with_result, prepared, settings_of(work, plan)))
+    arguments = (plan.algorithm.name, prepared.check(), measured_metrics(plan, [plan.metric.name]))
+    return Request(
+        "run", solve, arguments, partial(_store_result, prepared, settings_of(work, plan))
+    )
 
 
-def _with_result(prepared: PreparedRun, settings: str, work: Work, solution: Solution) -> Work:
+def _store_result(prepared: PreparedRun, settings: str, work: Work, solution: Solution) -> Work:
     return work.with_parts(replace(work.findings, result=Result(prepared, solution, settings)))
 
 
-def _with_stored_result(
-    plan: Plan, settings: str, work: Work, found: tuple[StoredSource, int, Solution]
+def _store_engine_result(
+    plan: Plan, settings: str, work: Work, worker_answer: tuple[StoredSource, int, Solution]
 ) -> Work:
-    source, dropped, solution = found
+    source, dropped, solution = worker_answer
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(source.table)
-    return _with_result(PreparedRun(plan, source, dropped), settings, work, solution)
+    return _store_result(PreparedRun(plan, source, dropped), settings, work, solution)
 
 
 def outdated(work: Work) -> bool:
@@ -68,7 +70,7 @@ def outdated(work: Work) -> bool:
 
 
 def result_depends_on(work: Work) -> tuple[bool, str]:
-    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest."""
+    """Whether the result knows the chosen k, and a fingerprint of all else that it depends on."""
     result = work.findings.result
     if result is None:
         return False, ""

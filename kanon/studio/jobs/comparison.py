@@ -1,4 +1,4 @@
-"""The runs that a comparison lacks, which more than one page asks for."""
+"""The missing runs of a comparison, which several pages request."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from kanon.studio.session.work import Request, Work, cancelled_run, shown_k, usa
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
-    """The missing runs of the chosen comparison, or the work if earlier runs made them all."""
-    lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
+    """Request the missing runs of a comparison, or get the new state if none is missing."""
+    lines = _list_what_if_lines(work) if what_if else wanted_lines(work)
     if not lines:
         raise PlanError("Choose at least one metric and one strategy to compare.")
     todo = lacking(work, lines, also=work.settings.k, at_some=asks_for_some_k(work))
@@ -44,37 +44,37 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     settings = comparison_settings(work, plan, [line.guide.name for line in lines])
     job = planned(work, lines, todo)
     before = work.findings.comparison if what_if else None
-    then = partial(_with_comparison, lines, job, settings, before)
+    then = partial(_store_comparison, lines, job, settings, before)
     if not todo:
         return made_with(then(work, []), "comparison", work)
-    given = (job.runs, job.ks, job.metrics, None, job.also_at)
-    return Request("comparison", solve_sweep, given, then, cancelled=_cancelled)
+    arguments = (job.runs, job.ks, job.metrics, None, job.also_at)
+    return Request("comparison", solve_sweep, arguments, then, cancelled=_handle_cancel)
 
 
-def _lines_of_what_if(work: Work) -> tuple[PlannedLine, ...]:
-    """What is compared before and after an edit: by drawn weights too, which were just edited."""
+def _list_what_if_lines(work: Work) -> tuple[PlannedLine, ...]:
+    """The lines before and after an edit, also by drawn weights, which were just edited."""
     work = work.with_parts(replace(work.kept, yardstick=None))
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 
-def _with_comparison(
+def _store_comparison(
     lines: Sequence[PlannedLine],
     job: ComparisonJob,
     settings: str,
     before: ComparisonResult | None,
     work: Work,
-    found: Sequence[Curves | Points],
+    curves: Sequence[Curves | Points],
 ) -> Work:
-    work = work.with_parts(replace(work.findings, runs=as_compared(work, lines, job, found)))
-    seconds = work.running["comparison"].job.seconds if found else 0.0
+    work = work.with_parts(replace(work.findings, runs=as_compared(work, lines, job, curves)))
+    seconds = work.running["comparison"].job.seconds if curves else 0.0
     comparison = made_of(work, lines)
     compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
     return work.with_parts(replace(work.findings, comparison=compared, what_if=both))
 
 
-def _cancelled(work: Work) -> Work:
-    """The work without the wish for bands, where none are there."""
+def _handle_cancel(work: Work) -> Work:
+    """Ask for bands no longer if there are none."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
     return cancelled_run(work.with_parts(replace(work.compare, bands=bands)))
@@ -90,60 +90,59 @@ class LineRun(NamedTuple):
 
 
 def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
-    """The metrics that a comparison measures in: the seven, and those that guide."""
-    found = {name: METRICS[name] for name in PUBLISHED}
+    """The metrics that a comparison measures in: the seven published ones and all that guide."""
+    metrics = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
         guide = line.guide
         if not guided(line.configuration):
             continue
-        if guide.name == "custom" and not _all_drawn(lines):
+        if guide.name == "custom" and not _has_drawn_weights(lines):
             continue
-        if phases(found.setdefault(guide.name, guide)) != phases(guide):
+        if phases(metrics.setdefault(guide.name, guide)) != phases(guide):
             raise PlanError(
                 "Two configurations are guided by different metrics called "
                 f"{quoted(guide.name)}; hide one of them."
             )
-    return list(found.values())
+    return list(metrics.values())
 
 
 def asks_for_some_k(work: Work) -> bool:
-    """Whether the board asks for a measure that is known at some k alone, and takes longer."""
+    """Whether the board shows a measure that is computed at some k only, as it takes longer."""
     panels = work.compare.layout.panels if work.compare.layout is not None else ()
-    asked = {panel.measure for panel in panels if panel.kind == "curve"}
-    return bool(asked & at_some_k())
+    measures = {panel.measure for panel in panels if panel.kind == "curve"}
+    return bool(measures & at_some_k())
 
 
 def lacking(
     work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    metrics, found = needed_metrics(lines), {}
-    for run in _runs(lines):
-        known = work.findings.runs.get(run.key)
-        if known is None or not _serves(known, run, metrics, also, at_some):
-            found[run.key] = run
-    return list(found.values())
+    metrics, missing = needed_metrics(lines), {}
+    for run in _list_runs(lines):
+        earlier = work.findings.runs.get(run.key)
+        if earlier is None or not _is_usable(earlier, run, metrics, also, at_some):
+            missing[run.key] = run
+    return list(missing.values())
 
 
 def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
-    """The comparison of these lines, of which none is lacking."""
     metrics = needed_metrics(lines)
     runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
-    for run in _runs(lines):
+    for run in _list_runs(lines):
         runs[run.line.name][run.seed] = work.findings.runs[run.key]
-    every = [known for each in runs.values() for known in each.values()]
-    n_records = min(known.n_records for known in every)
+    measured = [past_run for by_seed in runs.values() for past_run in by_seed.values()]
+    n_records = min(past_run.n_records for past_run in measured)
     alone = [
-        {int(k) for k in known.numbers.numbers["k"]}
-        for known in every
-        if isinstance(known.numbers, Points)
+        {int(k) for k in past_run.numbers.numbers["k"]}
+        for past_run in measured
+        if isinstance(past_run.numbers, Points)
     ]
-    ks = set.intersection(*alone) if alone else set(_ks(lines, n_records, work.settings.k))
-    found = Comparison(
+    ks = set.intersection(*alone) if alone else set(_list_ks(lines, n_records, work.settings.k))
+    comparison = Comparison(
         tuple(
             Line(
                 line.configuration,
                 line.guide,
-                {seed: known.numbers for seed, known in runs[line.name].items()},
+                {seed: past_run.numbers for seed, past_run in runs[line.name].items()},
                 line.name,
                 line.title,
                 line.kept,
@@ -156,8 +155,10 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
         tuple(sorted(ks)),
         of="records" if lines[0].ground.plan.person is None else "persons",
     )
-    shared = found.sensitive_columns
-    return replace(found, sensitive=work.focus if work.focus in shared else next(iter(shared), ""))
+    shared = comparison.sensitive_columns
+    return replace(
+        comparison, sensitive=work.focus if work.focus in shared else next(iter(shared), "")
+    )
 
 
 class ComparisonState(NamedTuple):
@@ -175,31 +176,31 @@ def outlook(work: Work) -> ComparisonState:
         todo = lacking(work, lines)
     except KanonError as error:
         return ComparisonState(problem=error.sentence)
-    number = len({run.key for run in _runs(lines)})
+    number = len({run.key for run in _list_runs(lines)})
     if todo or not lines:
         return ComparisonState(lines, number, len(todo))
-    found = made_of(work, lines)
-    return ComparisonState(lines, number, 0, found, fingerprint(lines, found))
+    comparison = made_of(work, lines)
+    return ComparisonState(lines, number, 0, comparison, fingerprint(lines, comparison))
 
 
 def runs_wanted(work: Work) -> list[str]:
-    return [run.key for run in _runs(wanted_lines(work))]
+    return [run.key for run in _list_runs(wanted_lines(work))]
 
 
-def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
-    said = [(line.name, line.title) for line in lines]
-    metrics = [identity(metric, lines[0].measured_by) for metric in found.measured]
+def fingerprint(lines: Sequence[PlannedLine], comparison: Comparison) -> str:
+    titles = [(line.name, line.title) for line in lines]
+    metrics = [identity(metric, lines[0].measured_by) for metric in comparison.measured]
     at = [
         run.measured_at if isinstance(run, Curves) else ()
-        for line in found.lines
+        for line in comparison.lines
         for run in line.runs.values()
     ]
-    keys = [run.key for run in _runs(lines)]
-    return fingerprint_of(said, keys, metrics, found.sensitive, found.ks, at)
+    keys = [run.key for run in _list_runs(lines)]
+    return fingerprint_of(titles, keys, metrics, comparison.sensitive, comparison.ks, at)
 
 
 class ComparisonJob(NamedTuple):
-    """What a worker is given, and what is written down beside each of its answers."""
+    """What a worker gets, and what is noted beside each of its answers."""
 
     runs: list[PlannedRun]
     ks: list[int]
@@ -207,20 +208,20 @@ class ComparisonJob(NamedTuple):
     keys: list[str]
     known: list[MeasuredRun]
     also_at: list[int]
-    """Where what is no running sum is measured too; empty if the board does not ask for it."""
+    """The k of slower measures; empty if the board does not show them."""
 
 
 def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
-    """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`."""
+    """Prepare the missing runs for :func:`kanon.experiments.sweep.solve_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
-    # Those that could be chosen too, so that choosing one of them as a guide needs no other run.
+    # All others too, so that a new guide needs no new run.
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)
     for name in BESIDE:
         metrics.setdefault(name, METRICS[name])
-    if "custom" in usable_metrics(work) and _all_drawn(lines):
+    if "custom" in usable_metrics(work) and _has_drawn_weights(lines):
         metrics.setdefault("custom", METRICS["custom"])
 
     ready: dict[int, PreparedRun] = {}
@@ -231,7 +232,7 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         return ready[id(ground)]
 
     highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
-    ks = _ks(lines, highest, work.settings.k)
+    ks = _list_ks(lines, highest, work.settings.k)
     runs, written = [], []
     for run in todo:
         line = run.line
@@ -249,49 +250,51 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
         runs.append(PlannedRun(plan.algorithm.name, task, measure))
-        best = {each.name: entropy_l_diversity.of_whole(each) for each in ground.classes.sensitive}
+        best = {
+            column.name: entropy_l_diversity.of_whole(column) for column in ground.classes.sensitive
+        }
         identities = frozenset(identity(metric, line.measured_by) for metric in metrics.values())
         later = Points({})  # the numbers
         written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
-        asked = {*PAPER_K, work.settings.k, ks[-1]}
-        also_at = sorted({min(k, ks[-1]) for k in asked})
+        looked_at = {*PAPER_K, work.settings.k, ks[-1]}
+        also_at = sorted({min(k, ks[-1]) for k in looked_at})
     return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
 def as_compared(
-    work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, found: Sequence[Curves | Points]
+    work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, curves: Sequence[Curves | Points]
 ) -> Mapping[str, MeasuredRun]:
     new = {
-        key: replace(known, numbers=numbers)
-        for key, known, numbers in zip(job.keys, job.known, found, strict=True)
+        key: replace(past_run, numbers=numbers)
+        for key, past_run, numbers in zip(job.keys, job.known, curves, strict=True)
     }
-    used = [run.key for run in _runs(lines)]
-    every = {**work.findings.runs, **new}
-    ordered = {key: known for key, known in every.items() if key not in set(used)}
-    ordered |= {key: every[key] for key in used}
+    used = [run.key for run in _list_runs(lines)]
+    all_runs = {**work.findings.runs, **new}
+    ordered = {key: past_run for key, past_run in all_runs.items() if key not in set(used)}
+    ordered |= {key: all_runs[key] for key in used}
     return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
 
 
-def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
-    found = []
+def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
+    runs = []
     for line in lines:
         inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
-        for given in line.seeds:
-            found.append(LineRun(line, given, fingerprint_of(inputs, given if luck else None)))
-    return found
+        for seed in line.seeds:
+            runs.append(LineRun(line, seed, fingerprint_of(inputs, seed if luck else None)))
+    return runs
 
 
 def ties_matter(algorithm: str) -> bool:
-    """Whether luck has a say in what an algorithm finds: ties broken by a seed, or drawing."""
+    """Whether an algorithm breaks ties by a seed or draws at random."""
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
 @dataclass(frozen=True, eq=False)
 class LineInputs:
-    """All that the runs of a line depend on, but for the seed that breaks ties."""
+    """All that the runs of a line depend on except the tie seed."""
 
     ground: str  # The fingerprint of what it stands on
     algorithm: str
@@ -310,7 +313,7 @@ class LineInputs:
     def of(cls, line: PlannedLine) -> LineInputs:
         led, plan = line.configuration, line.plan
         algorithm, trees = plan.algorithm, line.measured_by
-        drawn = all(tree.weight is not None for tree in trees.values())
+        all_drawn = all(tree.weight is not None for tree in trees.values())
         return cls(
             line.ground.digest,
             led.algorithm,
@@ -323,32 +326,35 @@ class LineInputs:
             algorithm.options,
             identity(line.guide, line.ground.trees) if guided(led) else None,
             None if line.yardstick is None else line.yardstick.digest,
-            identity(METRICS["custom"], trees) if drawn else None,
+            identity(METRICS["custom"], trees) if all_drawn else None,
         )
 
 
-def _all_drawn(lines: Sequence[PlannedLine]) -> bool:
-    """Whether all hierarchies that releases are measured by have drawn weights."""
+def _has_drawn_weights(lines: Sequence[PlannedLine]) -> bool:
     return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
 
 
-def _serves(
-    known: MeasuredRun, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
+def _is_usable(
+    past_run: MeasuredRun,
+    run: LineRun,
+    metrics: Sequence[Metric],
+    also: int | None,
+    at_some: bool,
 ) -> bool:
     wanted = {identity(metric, run.line.measured_by) for metric in metrics}
-    if not wanted <= known.measured:
+    if not wanted <= past_run.measured:
         return False
-    if isinstance(known.numbers, Curves):
-        if at_some and not known.numbers.measured_at:
+    if isinstance(past_run.numbers, Curves):
+        if at_some and not past_run.numbers.measured_at:
             return False
-        return int(known.numbers.min_k[-1]) >= known.n_records
-    there = {int(k) for k in known.numbers.numbers["k"]}
-    asked = {k for k in PAPER_K if k <= known.n_records}
-    return there >= asked | ({min(also, known.n_records)} if also is not None else set())
+        return int(past_run.numbers.min_k[-1]) >= past_run.n_records
+    there = {int(k) for k in past_run.numbers.numbers["k"]}
+    required_k = {k for k in PAPER_K if k <= past_run.n_records}
+    return there >= required_k | ({min(also, past_run.n_records)} if also is not None else set())
 
 
-def _ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
-    """The k of a comparison, and n, so that a run to all of them is one to the end."""
+def _list_ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
+    """The k of a comparison, with n where only some of the algorithms run to the end."""
     names = dict.fromkeys(line.configuration.algorithm for line in lines)
     once = [name for name in names if not serves_every_k(name)]
     ks = shown_k((once or list(names))[0], n_records, also)
@@ -367,5 +373,5 @@ def comparison_outdated(work: Work) -> bool:
             return True
     except KanonError:
         return True
-    found = outlook(work)
-    return bool(found.lacking or found.problem)
+    state = outlook(work)
+    return bool(state.lacking or state.problem)

@@ -1,4 +1,4 @@
-"""The configurations that a session compares: which they are, and what each stands on."""
+"""The configurations that a session compares, and what their runs share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ MOST_LINES = 48  # the most lines of one comparison: more would be a picture tha
 
 @dataclass(frozen=True, eq=False)
 class RunInputs:
-    """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
+    """What runs share, whatever leads them: the plan, its hierarchies and a fingerprint."""
 
     plan: Plan
     trees: Mapping[str, Hierarchy]
@@ -59,7 +59,7 @@ class PlannedLine:
     name: str  # See :class:`kanon.experiments.comparison.Line`
     title: str
     kept: bool
-    # The tie seeds that it is run under: its own first, then those of a band if one is wanted.
+    # The tie seeds of its runs: its own first, then those of a band.
     seeds: tuple[int | None, ...]
     ground: RunInputs  # The plan that all such lines share, and the hierarchies
     yardstick: RunInputs | None  # What its releases are measured by; None for its own hierarchies
@@ -74,7 +74,6 @@ class PlannedLine:
 
 
 def strategies_offered(work: Work) -> list[str]:
-    """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
     if led is None:
         return ["s1"]
@@ -82,132 +81,144 @@ def strategies_offered(work: Work) -> list[str]:
 
 
 def algorithms_offered() -> list[str]:
-    """The algorithms that can be compared over k; levels chosen by hand are for one k."""
+    """All algorithms but levels chosen by hand, which are for one k."""
     return [name for name in algorithms() if name != "levels"]
 
 
 def compared_algorithms(work: Work) -> list[str]:
-    """The algorithms to compare; of an empty choice, the one that is chosen on Anonymise."""
-    chosen = work.compare.algorithms or (work.settings.algorithm,)
-    return [name for name in algorithms_offered() if name in chosen] or ["gaa"]
+    """The algorithms to compare; if none is chosen, that of the page Anonymise."""
+    wanted = work.compare.algorithms or (work.settings.algorithm,)
+    return [name for name in algorithms_offered() if name in wanted] or ["gaa"]
 
 
 def compared_strategies(work: Work) -> list[str]:
     offered = strategies_offered(work)
-    found = [name for name in offered if name in work.compare.strategies]
-    return found if found or not work.compare.strategies else ["s1"]
+    strategies = [name for name in offered if name in work.compare.strategies]
+    return strategies if strategies or not work.compare.strategies else ["s1"]
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
-    """The chosen lines: the product of metrics, strategies and scopes, and what is kept."""
+    """The product of metrics, strategies, scopes and algorithms, and the saved configurations."""
     whole = plan_of(without_lost(work))
-    ours = _ground(work, whole, work.table.trees)
+    ours = _get_run_inputs(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
-    chosen = combined(
+    configurations = combined(
         list(names),
         compared_strategies(work),
         work.compare.scopes,
         compared_algorithms(work),
         work.settings.tie_seed,
     )
-    called = {**METRICS, **composed_metrics(work.settings.composed)}
-    titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
-    found = [
+    metrics = {**METRICS, **composed_metrics(work.settings.composed)}
+    titles = titles_of_configurations(
+        configurations, {name: metrics[name].card.title for name in names}
+    )
+    lines = [
         PlannedLine(
-            one, led_by(whole, one, work), name_of(one), title, False, _seeds(work, one), ours, None
+            config,
+            led_by(whole, config, work),
+            name_of(config),
+            title,
+            False,
+            _list_seeds(work, config),
+            ours,
+            None,
         )
-        for one, title in zip(chosen, titles, strict=True)
+        for config, title in zip(configurations, titles, strict=True)
     ]
-    taken = {text for line in found for text in (line.name, line.title)}
-    for each in work.kept.pinned:
-        if each.shown and not incomparable(work, each):
-            # A metric of one's own can have any name, this one too.
+    names_taken = {text for line in lines for text in (line.name, line.title)}
+    for saved in work.kept.pinned:
+        if saved.shown and not incomparable(work, saved):
+            # The user's own metric may have this name.
             name, title = (
-                text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
+                text + "′" * (text in names_taken)
+                for text in (f"kept: {saved.title}", f"★ {saved.title}")
             )
-            as_now = _with_sensitive(each.plan, whole, work.table.sensitive_columns)
-            ground, own = _ground(work, as_now, each.trees), configuration_of(each.plan)
-            seeds = _seeds(work, own)
-            found.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
-    if len(found) > MOST_LINES:
+            as_now = _add_sensitive(saved.plan, whole, work.table.sensitive_columns)
+            ground, own = _get_run_inputs(work, as_now, saved.trees), configuration_of(saved.plan)
+            seeds = _list_seeds(work, own)
+            lines.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
+    if len(lines) > MOST_LINES:
         raise PlanError(
-            f"{thin(len(found))} lines are too many to compare; {MOST_LINES} can be. Choose fewer "
-            "metrics or strategies."
+            f"{thin(len(lines))} lines are too many; a comparison has at most {MOST_LINES}. "
+            "Choose fewer metrics or strategies."
         )
-    measure = _yardstick(work, ours)
-    return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
+    measure = _get_yardstick(work, ours)
+    return tuple(replace(line, yardstick=_pick_other_trees(measure, line.ground)) for line in lines)
 
 
-def incomparable(work: Work, each: NamedConfiguration) -> str:
-    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can."""
-    if not each.fits:
+def incomparable(work: Work, saved: NamedConfiguration) -> str:
+    """Why a saved configuration cannot be compared with the current choice; empty if it can."""
+    if not saved.fits:
         return "its plan does not fit this table"
-    if each.plan.algorithm.name not in algorithms_offered():
-        return "its levels were chosen for one k, and a comparison runs over many"
-    own, now = each.plan.roles.quasi_identifiers, work.table.quasi_identifiers
-    if set(own) != set(now):
-        more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
+    if saved.plan.algorithm.name not in algorithms_offered():
+        return "its levels were chosen for one k, but a comparison covers many"
+    own, current = saved.plan.roles.quasi_identifiers, work.table.quasi_identifiers
+    if set(own) != set(current):
+        more, less = (
+            [c for c in columns if c not in other]
+            for columns, other in ((own, current), (current, own))
+        )
         apart = [f"with {listing(more)}"] if more else []
         apart += [f"without {listing(less)}"] if less else []
-        return f"its quasi-identifiers are others: {' and '.join(apart)}"
-    if each.plan.person != work.table.person:
-        if each.plan.person is None:
+        return f"it has other quasi-identifiers: {' and '.join(apart)}"
+    if saved.plan.person != work.table.person:
+        if saved.plan.person is None:
             return "its k counts records"
-        return f"its k counts persons by {quoted(each.plan.person)}"
-    if each.plan.read.missing != work.table.missing and incomplete_records(work):
-        return "it treats records with missing values differently, so its records are others"
+        return f"its k counts persons by {quoted(saved.plan.person)}"
+    if saved.plan.read.missing != work.table.missing and incomplete_records(work):
+        return "it treats missing values differently, so it has other records"
     return ""
 
 
-def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
-    """Its own tie seed, and those of a band if one is wanted."""
-    return tuple(dict.fromkeys([one.tie_seed, *(TIE_SEEDS if work.compare.bands else ())]))
+def _list_seeds(work: Work, config: Configuration) -> tuple[int | None, ...]:
+    return tuple(dict.fromkeys([config.tie_seed, *(TIE_SEEDS if work.compare.bands else ())]))
 
 
 def yardsticks(work: Work) -> list[str | None]:
-    """The hierarchies that one can choose to measure by, if shown lines have different ones."""
-    able = [each for each in work.kept.pinned if not incomparable(work, each)]
+    """The hierarchies to measure by, if the lines have different ones."""
+    able = [saved for saved in work.kept.pinned if not incomparable(work, saved)]
     trees = work.table.trees
-    if all(dict(each.trees) == trees for each in able if each.shown):
+    if all(dict(saved.trees) == trees for saved in able if saved.shown):
         return []
-    other = [each.title for each in able if dict(each.trees) != trees]
+    other = [saved.title for saved in able if dict(saved.trees) != trees]
     return ["", *other, None]
 
 
-def _yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
-    """Whose hierarchies all are measured by; None for each by its own."""
-    chosen = work.kept.yardstick
-    if chosen not in yardsticks(work):  # never an unseen one
+def _get_yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
+    """The hierarchies that measure all lines; None if each line is measured by its own."""
+    title = work.kept.yardstick
+    if title not in yardsticks(work):  # never an unseen one
         return ours
-    if chosen is None:
+    if title is None:
         return None
-    for each in work.kept.pinned:
-        if each.title == chosen:
-            return _ground(work, each.plan, each.trees)
+    for saved in work.kept.pinned:
+        if saved.title == title:
+            return _get_run_inputs(work, saved.plan, saved.trees)
     return ours
 
 
-def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
+def _pick_other_trees(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
 def led_by(
-    plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
+    plan: Plan, config: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
     led = plan.algorithm
     wanted: dict[str, Any] = {
-        "metric": one.metric,
-        "strategy": one.strategy,
-        "scope": one.scope,
-        "tie_seed": one.tie_seed,
+        "metric": config.metric,
+        "strategy": config.strategy,
+        "scope": config.scope,
+        "tie_seed": config.tie_seed,
         "seed": led.seed if seed is None else seed,
     }
     limit: dict[str, Any] = {}
-    if work is not None and one.algorithm != led.name:
-        kept = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
-        chosen = chosen_for(work, one.algorithm)
-        led = type(led).model_validate({**kept, "name": one.algorithm, **chosen})
-        limit = {"suppression_limit": suppression_used(work, one.algorithm)}
+    if work is not None and config.algorithm != led.name:
+        common = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
+        own_options = chosen_for(work, config.algorithm)
+        led = type(led).model_validate({**common, "name": config.algorithm, **own_options})
+        limit = {"suppression_limit": suppression_used(work, config.algorithm)}
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
@@ -217,17 +228,17 @@ def configuration_of(plan: Plan) -> Configuration:
     return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
 
 
-def _with_sensitive(plan: Plan, now: Plan, columns: Iterable[str]) -> Plan:
-    """The plan with what is sensitive now, as coarse as now: all lines are measured alike."""
+def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
+    """Take sensitive columns from the current plan, so that all lines are measured alike."""
     changed = dict(plan.columns)
     for column in columns:
         if column not in changed or changed[column].role is not Role.QUASI_IDENTIFIER:
-            changed[column] = now.columns[column]
+            changed[column] = current.columns[column]
     return plan.model_copy(update={"columns": changed})
 
 
-def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
-    """What runs stand on. Models beyond k are not part of it: curves run over k."""
+def _get_run_inputs(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
+    """What runs share; models beyond k are left out, as curves run over k."""
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
     weights = plan.algorithm.attribute_weights
@@ -247,7 +258,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs
 
 
 def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
-    """What a metric is, beside its name: its phases, or the weights that are drawn."""
+    """A metric's name with its phases, or with a fingerprint of the drawn weights."""
     if metric.intermediate:
         return "|".join((metric.name, *phases(metric)))
     return f"{metric.name}|{fingerprint_of({name: tree.weight for name, tree in trees.items()})}"

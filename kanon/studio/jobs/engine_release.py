@@ -36,51 +36,51 @@ def release_in_engine(
     part: Path,
     who: str,
 ) -> tuple[StoredTable, EngineFindings]:
-    """Anonymise a stored table where it is; until the release is complete it is called ``part``."""
+    """Anonymise a stored table in its engine; an incomplete release is called ``part``."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
-    done = run_prepared(prepared, stretch(progress, 0.05, 0.6))
+    run = run_prepared(prepared, stretch(progress, 0.05, 0.6))
     progress(0.6, "Measuring the release")
-    found = _findings(done)
+    findings = _describe_run(run)
     source = prepared.source
     assert isinstance(source, StoredSource)
     progress(0.7, "Writing the release")
     record = recorder(plan, lambda: fingerprint_of_address(table.address), who, "dashboard")
     write_stored(
-        source, done.recoding, plan, target, stretch(progress, 0.7, 1), record, part=part,
+        source, run.recoding, plan, target, stretch(progress, 0.7, 1), record, part=part,
         replaces=False,
     )  # fmt: skip
-    return source.table, found
+    return source.table, findings
 
 
-def _findings(done: Run) -> EngineFindings:
-    classes, recoding = done.prepared.classes, done.recoding
+def _describe_run(run: Run) -> EngineFindings:
+    classes, recoding = run.prepared.classes, run.recoding
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     return EngineFindings(
-        done.measures,
-        done.alteration,
+        run.measures,
+        run.alteration,
         classes.n_classes,
         {column: tree.height for column, tree in trees},
         # The nodes that a search counted are not shown.
         replace(recoding.trace, visited=recoding.trace.visited[:0], walk=()),
-        done.about_parts,
-        done.about_gap,
-        what_is_met(done, guarantees_of_classes(done)) if recoding.n_classes else "",
-        what_leaves(done),
-        done.remarks,
+        run.about_parts,
+        run.about_gap,
+        what_is_met(run, guarantees_of_classes(run)) if recoding.n_classes else "",
+        what_leaves(run),
+        run.remarks,
     )
 
 
 def releasing_request(work: Work, suggested: str) -> Request | None:
-    """Anonymise and write where it was typed, else to ``suggested``; None of a table in memory."""
+    """Anonymise and write to the typed place, else to ``suggested``; None of a table in memory."""
     table = work.table.records
     if not isinstance(table, StoredTable):
         return None
     plan = plan_of(work, in_engine=True)
     target = checked_destination(work.view(Destination).typed or suggested, table.address)
     part = part_of(target.path)
-    then = partial(_with_release, plan, release_settings(work, plan), target.shown)
+    then = partial(_store_release, plan, release_settings(work, plan), target.shown)
     return Request(
         "releasing",
         release_in_engine,
@@ -88,14 +88,14 @@ def releasing_request(work: Work, suggested: str) -> Request | None:
         then,
         limit="engine_minutes",
         lane="long",
-        begins=partial(_with_target, target),
+        begins=partial(_set_target, target),
         after=partial(remove, part),
-        cancelled=_cancelled,
+        cancelled=_describe_cancel,
         failed=said_at_destination,
     )
 
 
-def _with_target(target: Address, work: Work) -> Work:
+def _set_target(target: Address, work: Work) -> Work:
     return work.with_parts(replace(work.view(Destination), problem="", target=target))
 
 
@@ -104,33 +104,38 @@ def said_at_destination(work: Work, sentence: str) -> Work:
     return work.with_parts(wanted, replace(work.message, problem=None))
 
 
-def _with_release(
-    plan: Plan, settings: str, place: str, work: Work, came: tuple[StoredTable, EngineFindings]
+def _store_release(
+    plan: Plan,
+    settings: str,
+    place: str,
+    work: Work,
+    worker_answer: tuple[StoredTable, EngineFindings],
 ) -> Work:
-    table, found = came
+    table, findings = worker_answer
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(table)
     seconds = work.running["releasing"].job.seconds
     return work.with_parts(
         Destination(),
-        replace(work.findings, engine_release=EngineRelease(plan, settings, found, place, seconds)),
+        replace(
+            work.findings, engine_release=EngineRelease(plan, settings, findings, place, seconds)
+        ),
     )
 
 
-def _cancelled(work: Work) -> Work:
-    said = "The run was cancelled; nothing was written."
+def _describe_cancel(work: Work) -> Work:
+    sentence = "The run was cancelled; nothing was written."
     if complete_at(work.view(Destination).target):
-        said = (
-            "The release was complete before the run could be cancelled; its numbers are not "
-            "known here."
+        sentence = (
+            "The release was complete before the run could be cancelled. Its numbers are unknown."
         )
-    return work.with_notice(said)
+    return work.with_notice(sentence)
 
 
 def engine_release_outdated(work: Work) -> bool:
-    made = work.findings.engine_release
+    release = work.findings.engine_release
     try:
-        return made is not None and engine_release_depends_on(work) != made.settings
+        return release is not None and engine_release_depends_on(work) != release.settings
     except KanonError:
         return True
 
@@ -149,8 +154,6 @@ class WrittenRelease:
 
 @dataclass(frozen=True)
 class Destination(SessionPart):
-    """Where a release goes, as it was typed."""
-
     typed: str = ""  # A path; empty for the one that is suggested
     problem: str = ""  # Why nothing was written there
     written: WrittenRelease | None = None  # What was written last
@@ -158,7 +161,7 @@ class Destination(SessionPart):
 
 
 def complete_at(target: Address | None) -> bool:
-    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
+    """Whether a release stands where nothing, or an empty folder, was when writing began."""
     if target is None or target.table is not None:
         return False
     path = target.path
@@ -168,7 +171,7 @@ def complete_at(target: Address | None) -> bool:
 def suggested_destination(
     address: Address, name: str, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """A folder for a release where nothing is yet: beside the table."""
+    """Suggest a new folder beside the table."""
     folder = allowed_folder(environment) if address.is_url else address.path.parent
     paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
     return str(next(path for path in paths if not os.path.lexists(path)))
@@ -177,7 +180,7 @@ def suggested_destination(
 def checked_destination(
     typed: str, address: Address, environment: Mapping[str, str] = os.environ
 ) -> Address:
-    """Where a release may be written to: nothing is there yet, and it is allowed."""
+    """Check that a release may be written there and nothing is there yet."""
     if not typed.strip():
         raise TableError("Say where the release goes: a new folder, or a file.")
     target = Address.parse(typed)

@@ -1,4 +1,4 @@
-"""A long calculation as its session sees it: how far it is, what came of it, and its Cancel."""
+"""A calculation as its session sees it: progress, result and cancel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Job:
-    """One calculation, made by :meth:`Jobs.submit`; every thread may read and cancel it."""
+    """A calculation made by :meth:`Jobs.submit`; every thread may read and cancel it."""
 
     def __init__(
         self,
@@ -34,8 +34,8 @@ class Job:
     ) -> None:
         self.kind, self.visitor, self.name, self.lane = kind, visitor, name, lane  # lanes.Waiting
         self.after = after
-        self._died = died
-        self._late = late or (
+        self._death_message = died
+        self._late_message = late or (
             f"The calculation was stopped: it took longer than {deadline:g} seconds."
         )
         self._payload = payload
@@ -44,10 +44,12 @@ class Job:
         self._changed = changed  # guards the queue and all jobs, and tells of changes
         self._state: State = "queued"
         self._worker: WorkerProcess | None = None
-        self._began: float | None = None
-        self._begun: float | None = None  # when the worker, which may have had to be started, did
-        self._ended: float | None = None
-        self._told = (0.0, "", 0.0)  # progress, text, and after how many seconds
+        self._start_time: float | None = None
+        self._work_start_time: float | None = (
+            None  # when the worker, which may have had to be started, did
+        )
+        self._end_time: float | None = None
+        self._last_progress = (0.0, "", 0.0)  # progress, text, and after how many seconds
         self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
         self._result: object = None
         self._parts: list[object] = []
@@ -56,7 +58,6 @@ class Job:
 
     @property
     def state(self) -> State:
-        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
         return self._state
 
     @property
@@ -65,26 +66,24 @@ class Job:
 
     @property
     def progress(self) -> float:
-        """The part that is done, 0 to 1."""
-        return 1.0 if self._state == "done" else self._told[0]
+        return 1.0 if self._state == "done" else self._last_progress[0]
 
     @property
     def text(self) -> str:
-        """What is being done; while it waits, its place, for about how long, and what runs."""
+        """What is being done; while the job waits, its place in the queue and what runs."""
         with self._changed:
             if self._state == "queued":
                 place, seconds = self._queue.place(self), self._queue.wait(self)
                 return waiting(place, seconds, *self._queue.ahead(self))
-        return self._told[1]
+        return self._last_progress[1]
 
     @property
     def result(self) -> object:
-        """What the function returned; None until then."""
         return self._result
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What the function has handed over so far by ``progress.keep``; it outlives a cancel."""
+        """What ``progress.keep`` has handed over so far; it outlives a cancel."""
         return tuple(self._parts)
 
     @property
@@ -93,33 +92,31 @@ class Job:
 
     @property
     def exception(self) -> KanonError | None:
-        """The error that the user can correct, as the function raised it."""
         return self._exception
 
     @property
     def seconds(self) -> float:
-        """How long the job has run, the wait in the queue left out."""
-        return self._since(self._began)
+        """How long the job has run, without the wait in the queue."""
+        return self._count_seconds(self._start_time)
 
     @property
     def worked(self) -> float:
-        return self._since(self._begun)
+        return self._count_seconds(self._work_start_time)
 
-    def _since(self, moment: float | None) -> float:
+    def _count_seconds(self, moment: float | None) -> float:
         if moment is None:
             return 0.0
-        return (time.monotonic() if self._ended is None else self._ended) - moment
+        return (time.monotonic() if self._end_time is None else self._end_time) - moment
 
     @property
     def remaining(self) -> float | None:
         """An estimate of the seconds to go, as if progress were even; None if unknown."""
-        progress, _, after = self._told
+        progress, _, after = self._last_progress
         if self._state != "running" or progress <= 0 or after == self._stage:
             return None
         return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
 
     def cancel(self) -> None:
-        """Stop the job, waiting or running; nothing happens to a finished one."""
         self._stop("cancelled")
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -149,40 +146,40 @@ class Job:
                 self._queue.waiting.remove(self)
             self._payload = ()
             self._result, self._error, self._exception = result, error, exception
-            self._ended = time.monotonic()
+            self._end_time = time.monotonic()
             if state == "cancelled":
-                self._told = (self._told[0], "Cancelled", self._told[2])
+                self._last_progress = (self._last_progress[0], "Cancelled", self._last_progress[2])
             self._state = state
             self._changed.notify_all()
             return True
 
     def take_from_queue(self) -> None:
-        self._told = (0.0, "Starting", 0.0)
-        self._began = time.monotonic()
+        self._last_progress = (0.0, "Starting", 0.0)
+        self._start_time = time.monotonic()
         self._state = "running"
 
     def move(self, lane: int) -> None:
-        """Go on in another lane. The caller holds the lock."""
+        """Continue in another lane. The caller holds the lock."""
         self._queue.move(self, lane)
         self._payload = ()
         if self._worker is not None:
             self._worker.lower()
 
     def set_aside(self, lane: int) -> None:
-        """Wait again, in another lane, as if it had not been begun. The caller holds the lock."""
+        """Wait again in another lane, as if not begun. The caller holds the lock."""
         self._queue.set_aside(self, lane)
         worker, self._worker = self._worker, None
         self._state = "queued"
-        self._told, self._stage = (0.0, "", 0.0), 0.0
-        self._began = self._begun = None
+        self._last_progress, self._stage = (0.0, "", 0.0), 0.0
+        self._start_time = self._work_start_time = None
         self._parts.clear()
         if worker is not None:
             worker.kill()
 
-    def _note_begin(self, worker: WorkerProcess) -> None:
+    def _record_start(self, worker: WorkerProcess) -> None:
         with self._changed:
             if worker is self._worker:
-                self._begun = time.monotonic()
+                self._work_start_time = time.monotonic()
                 if not self._queue.begins_anew(self.lane):
                     self._payload = ()
 
@@ -191,17 +188,17 @@ class Job:
             if worker is self._worker:
                 self._parts.append(part)
 
-    def _tell(self, worker: WorkerProcess, progress: float, text: str) -> None:
+    def _update_progress(self, worker: WorkerProcess, progress: float, text: str) -> None:
         with self._changed:
-            # What a worker that was stopped had said before.
+            # A worker that was stopped may have sent this before.
             if self.finished or worker is not self._worker:
                 return
             seconds = self.seconds
-            if progress < self._told[0]:
+            if progress < self._last_progress[0]:
                 self._stage = seconds
-            self._told = (progress, text, seconds)
+            self._last_progress = (progress, text, seconds)
 
-    def _hand_to(self, worker: WorkerProcess) -> Frame | None:
+    def _attach_worker(self, worker: WorkerProcess) -> Frame | None:
         with self._changed:
             if self.finished:
                 return None
@@ -209,11 +206,13 @@ class Job:
             return self._payload
 
     def carry_out(self, worker: WorkerProcess, last: bool) -> bool:
-        payload = self._hand_to(worker)
+        payload = self._attach_worker(worker)
         if payload is None:
             return True
         timer = threading.Timer(
-            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", self._late, worker)
+            min(self._deadline, threading.TIMEOUT_MAX),
+            self._stop,
+            ("failed", self._late_message, worker),
         )
         timer.daemon = True
         try:
@@ -224,24 +223,24 @@ class Job:
                 kind, value = worker.receive()
                 if kind == "begun":
                     last = True
-                    self._note_begin(worker)
-                    self._tell(worker, 0.0, "Starting")
+                    self._record_start(worker)
+                    self._update_progress(worker, 0.0, "Starting")
                 elif kind == "progress":
-                    self._tell(worker, *cast(tuple[float, str], value))
+                    self._update_progress(worker, *cast(tuple[float, str], value))
                 elif kind == "part":
                     self._keep(worker, value)
                 elif kind == "done":
                     return self.settle("done", result=value, by=worker)
                 elif isinstance(value, KanonError):
-                    said = value.sentence
-                    return self.settle("failed", error=said, exception=value, by=worker)
+                    sentence = value.sentence
+                    return self.settle("failed", error=sentence, exception=value, by=worker)
                 else:
                     return self.settle("failed", error=str(value), by=worker)
         except (EOFError, OSError):
             if last:
                 self.settle(
                     "failed",
-                    error=self._died
+                    error=self._death_message
                     or (
                         "The worker process ended unexpectedly; perhaps the memory ran out. The "
                         "next calculation gets a fresh one."

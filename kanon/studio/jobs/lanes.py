@@ -1,8 +1,8 @@
-"""Which job is next, and how long the others wait. Nothing here starts, stops or measures anything.
+"""Decides which job is next and estimates the waiting time; it starts and stops nothing.
 
 Jobs wait in lanes by duration, so that short ones wait for short ones alone. Durations are learnt
 from earlier jobs with the same function and about as many bytes; the first of its kind counts as
-short unless it was handed much. In a lane visitors take turns, and nobody has all places.
+short unless it has many. In a lane visitors take turns, and nobody has all places.
 """
 
 import math
@@ -26,7 +26,7 @@ _REMEMBERED = 9  # of each kind how many durations are remembered
 
 
 def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
-    """The kind of a job: jobs of one kind take about as long.
+    """Name the kind of a job: jobs of one kind take about as long.
 
     >>> kind_of(sum, 1000) == kind_of(sum, 600) != kind_of(sum, 5000)
     True
@@ -48,25 +48,25 @@ def waiting(
     Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
-        told = f"Waiting: place {place} in the queue; for how long is not known"
+        sentence = f"Waiting: place {place} in the queue; the waiting time is not known"
     else:
-        told = f"Waiting: place {place} in the queue, about {_time(max(1.0, seconds))}"
-    running = [f"{name}, yours, for {_time(at)}" for name, at in own]
+        sentence = f"Waiting: place {place} in the queue, about {_format_time(max(1.0, seconds))}"
+    running = [f"{name}, yours, for {_format_time(at)}" for name, at in own]
     if others:
         running.append(
             one_or_many(
                 len(others),
                 "one calculation of another visitor, for {time}",
                 "{count} calculations of other visitors, the longest for {time}",
-                time=_time(max(others)),
+                time=_format_time(max(others)),
             )
         )
     if not running:
-        return told
-    return f"{told}. Running: {'; '.join(running)}"
+        return sentence
+    return f"{sentence}. Running: {'; '.join(running)}"
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     if seconds > 90:
         return f"{math.ceil(seconds / 60)} min"
     return f"{math.ceil(seconds)} s"
@@ -97,44 +97,47 @@ class Queue(Generic[J]):
     def __init__(self, places: Sequence[int], bounds: Sequence[float] = BOUNDS) -> None:
         self.places = places
         self._bounds = bounds
-        self._took: dict[Kind, deque[float]] = {}
-        self._late: set[Kind] = set()  # of which a job was too long for the first lane
-        self._served: dict[tuple[int, str], int] = {}  # when a visitor was served last, by a count
-        self._count = 0
+        self._durations: dict[Kind, deque[float]] = {}
+        self._late_kinds: set[Kind] = set()  # of which a job was too long for the first lane
+        self._last_turns: dict[tuple[int, str], int] = {}  # of each visitor in each lane
+        self._turns = 0
         self.waiting: list[J] = []
         self.running: list[J] = []
 
     def take(self, lane: int) -> J | None:
-        """Let the next job of a lane run; None if no waiting job may have a place."""
-        job = next((one for one in self._in_turn(lane) if self.admits(one, lane)), None)
+        """Start the next job of a lane; None if no waiting job may have a place."""
+        job = next(
+            (other for other in self._order_waiting(lane) if self.admits(other, lane)),
+            None,
+        )
         if job is not None:
             self.waiting.remove(job)
             self.running.append(job)
             job.lane = lane
-            self._count += 1
-            self._served[lane, job.visitor] = self._count
+            self._turns += 1
+            self._last_turns[lane, job.visitor] = self._turns
             if not self.waiting:  # nobody is left to be treated fairly
-                self._served.clear()
+                self._last_turns.clear()
         return job
 
-    def end(self, job: J, done: bool) -> None:
-        """Note that a job runs no longer; how long it took is learnt if it was done."""
+    def end(self, job: J, succeeded: bool) -> None:
+        """Note that a job has ended; learn its duration if it was done."""
         self.running.remove(job)
-        if done:
-            self._took.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
+        if succeeded:
+            self._durations.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
 
     def move(self, job: J, lane: int) -> None:
         job.lane = lane
-        self._late.add(job.kind)
+        self._late_kinds.add(job.kind)
 
     def set_aside(self, job: J, lane: int) -> None:
-        """Let a job that runs wait again, in another lane and before its visitor's others."""
+        """Put a running job back in the queue, in another lane, before its visitor's others."""
         self.move(job, lane)
         self.running.remove(job)
         self.waiting.insert(0, job)
 
     def bound(self, lane: int) -> float:
-        """After how many seconds a running job of a lane makes room for those that wait."""
+        """After how many seconds a job of a lane makes room for others."""
         return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
 
     def begins_anew(self, lane: int) -> bool:
@@ -145,77 +148,75 @@ class Queue(Generic[J]):
 
     def admits(self, job: J, lane: int) -> bool:
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
-        return mine < self._most_of_one(lane)
+        return mine < self._get_visitor_places(lane)
 
     def ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
-        """What runs where a job waits, and for how long; named only if it is its own visitor's."""
-        there = [other for other in self.running if other.lane == self._lane_of(job)]
-        own = [(each.name, each.seconds) for each in there if each.visitor == job.visitor]
-        return own, [each.seconds for each in there if each.visitor != job.visitor]
+        """What runs in the job's lane and for how long; named only for the job's own visitor."""
+        there = [other for other in self.running if other.lane == self._choose_lane(job)]
+        own = [(other.name, other.seconds) for other in there if other.visitor == job.visitor]
+        return own, [other.seconds for other in there if other.visitor != job.visitor]
 
     def visitors(self) -> int:
         return len({job.visitor for job in (*self.running, *self.waiting)})
 
     def any_waits(self, lane: int) -> bool:
-        return any(self._lane_of(job) == lane for job in self.waiting)
+        return any(self._choose_lane(job) == lane for job in self.waiting)
 
     def place(self, job: J) -> int:
-        """The place of a waiting job in its lane, from 1."""
-        return self._in_turn(self._lane_of(job)).index(job) + 1
+        return self._order_waiting(self._choose_lane(job)).index(job) + 1
 
     def wait(self, job: J) -> float | None:
-        """For about how many seconds a job still waits; None if that is not known."""
-        lane = self._lane_of(job)
-        own = self._begin(job, lane, self._most_of_one(lane), {job.visitor})
+        """About how many seconds a job still waits; None if unknown."""
+        lane = self._choose_lane(job)
+        own = self._estimate_start(job, lane, self._get_visitor_places(lane), {job.visitor})
         everyone = {other.visitor for other in (*self.running, *self.waiting)}
-        begins = max(own, self._begin(job, lane, self.places[lane], everyone))
+        begins = max(own, self._estimate_start(job, lane, self.places[lane], everyone))
         return begins if begins < math.inf else None
 
-    def _begin(self, job: J, lane: int, places: int, visitors: Collection[str]) -> float:
+    def _estimate_start(self, job: J, lane: int, places: int, visitors: Collection[str]) -> float:
         there = [other for other in self.running if other.lane == lane]
-        free = [self._left(other) for other in there if other.visitor in visitors]
+        free = [self._estimate_rest(other) for other in there if other.visitor in visitors]
         free += [0.0] * (places - len(free))
         heapify(free)
-        for other in self._in_turn(lane):
+        for other in self._order_waiting(lane):
             if other is job:
                 break
             if other.visitor in visitors:
-                taken = min(self._expected(other, math.inf), self._most(lane))
-                heappush(free, heappop(free) + taken)
+                duration = min(self._estimate_duration(other, math.inf), self._get_stay(lane))
+                heappush(free, heappop(free) + duration)
         return free[0]
 
-    def _most_of_one(self, lane: int) -> int:
-        """The most places of a lane for one visitor: others keep one, or might wait for hours."""
+    def _get_visitor_places(self, lane: int) -> int:
+        """The most places for one visitor: one stays free, or others might wait for hours."""
         return max(1, self.places[lane] - 1)
 
-    def _in_turn(self, lane: int) -> list[J]:
+    def _order_waiting(self, lane: int) -> list[J]:
         ahead = Counter(job.visitor for job in self.running if job.lane == lane)
         turns: dict[J, tuple[int, int]] = {}
         for job in self.waiting:
-            if self._lane_of(job) == lane:
-                turns[job] = (ahead[job.visitor], self._served.get((lane, job.visitor), 0))
+            if self._choose_lane(job) == lane:
+                turns[job] = (ahead[job.visitor], self._last_turns.get((lane, job.visitor), 0))
                 ahead[job.visitor] += 1
         return sorted(turns, key=turns.__getitem__)
 
-    def _lane_of(self, job: J) -> int:
-        long = job.kind[1] > _MUCH or job.kind in self._late
-        expected = self._expected(job, self._bounds[SHORT] + 1 if long else 0.0)
+    def _choose_lane(self, job: J) -> int:
+        long = job.kind[1] > _MUCH or job.kind in self._late_kinds
+        expected = self._estimate_duration(job, self._bounds[SHORT] + 1 if long else 0.0)
         lane = max(job.lane, sum(expected > bound for bound in self._bounds))
         return max(n for n, places in enumerate(self.places[: lane + 1]) if places)
 
-    def _expected(self, job: J, unknown: float) -> float:
-        took = self._took.get(job.kind)
+    def _estimate_duration(self, job: J, unknown: float) -> float:
+        took = self._durations.get(job.kind)
         return median_low(took) if took else unknown
 
-    def _left(self, job: J) -> float:
-        """After how many seconds a running job leaves its place, or makes room."""
-        left = job.remaining
-        if left is None:
-            left = self._expected(job, math.inf) - job.worked
-            if left < 0:  # it takes longer than its kind: nobody knows
-                left = math.inf
-        return max(0.0, min(left, self._most(job.lane) - job.worked))
+    def _estimate_rest(self, job: J) -> float:
+        """After how many seconds a running job leaves its place or makes room."""
+        rest = job.remaining
+        if rest is None:
+            rest = self._estimate_duration(job, math.inf) - job.worked
+            if rest < 0:  # it takes longer than its kind: nobody knows
+                rest = math.inf
+        return max(0.0, min(rest, self._get_stay(job.lane) - job.worked))
 
-    def _most(self, lane: int) -> float:
-        """After how many seconds a place of a lane is free again, whatever runs there."""
+    def _get_stay(self, lane: int) -> float:
         return self.bound(lane) if lane == SHORT else math.inf

@@ -19,19 +19,19 @@ from kanon.studio.session.findings import FoundBound
 from kanon.studio.session.run_plan import settings_of
 from kanon.studio.session.work import Request, Work
 
-_FIRST = 0.1  # the share of the time of a close search after the quick one, about
+_QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True, eq=False)
 class BoundWanted:
-    """What a bound is of, and a fingerprint of all that it depends on."""
+    """The task of a bound, and a fingerprint of all that it depends on."""
 
     task: Task
     key: str
 
     @classmethod
     def of(cls, prepared: PreparedRun) -> BoundWanted:
-        """The bound of all releases for a plan's k, whatever algorithm the plan names."""
+        """The bound of all releases for a plan's k, whatever its algorithm."""
         task = prepared.task_of_bound()
         classes = task.classes
         trees = [tree.parent for tree in classes.hierarchies]
@@ -44,33 +44,33 @@ class BoundWanted:
 
 
 def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
-    """Find lower bounds, in a worker, and hand over each at once."""
-    for place, one in enumerate(wanted):
+    """Find lower bounds in a worker, and hand over each at once."""
+    for place, bound in enumerate(wanted):
         own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
-        close = closely or one.effort <= CLOSELY
+        close = closely or bound.effort <= CLOSELY
         if closely:
-            quick = lower_bound(one.task, stretch(own, 0, _FIRST), closely=False)
-            progress.keep((one.key, FoundBound(quick, False)))
-            own = stretch(own, _FIRST, 1)
-        progress.keep((one.key, FoundBound(lower_bound(one.task, own, closely=close), close)))
+            quick = lower_bound(bound.task, stretch(own, 0, _QUICK_SHARE), closely=False)
+            progress.keep((bound.key, FoundBound(quick, False)))
+            own = stretch(own, _QUICK_SHARE, 1)
+        progress.keep((bound.key, FoundBound(lower_bound(bound.task, own, closely=close), close)))
 
 
 def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> Request | None:
-    """Find those of some bounds that are not known; None if all are."""
-    known = work.findings.bounds
+    """Request the bounds that are not known yet; None if all are."""
+    known_bounds = work.findings.bounds
     todo = {
-        one.key: one
-        for one in wanted
-        if one.key not in known or (closely and not known[one.key].closely)
+        bound.key: bound
+        for bound in wanted
+        if bound.key not in known_bounds or (closely and not known_bounds[bound.key].closely)
     }
     if not todo:
         return None
     doing = "closer" if closely else "bound"
     return Request(
-        doing, find_bounds, ([*todo.values()], closely), partial(_with_bounds, doing),
+        doing, find_bounds, ([*todo.values()], closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
-        # A quick search begins by itself: what was said of what somebody did stays.
+        # A quick search begins by itself, so the message of the last action stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
         cancelled=lambda work: work.with_notice(
             "The search for a lower bound was cancelled; nothing was changed."
@@ -78,14 +78,13 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
     )  # fmt: skip
 
 
-def _with_bounds(doing: str, work: Work, _: object) -> Work:
-    """The work with the bounds that were handed over; what is known closely stays."""
-    found = dict(work.findings.bounds)
+def _store_bounds(doing: str, work: Work, _: object) -> Work:
+    bounds = dict(work.findings.bounds)
     parts: Any = work.running[doing].job.parts
-    for key, one in parts:
-        if key not in found or not found[key].closely:
-            found[key] = one
-    return work.with_parts(replace(work.findings, bounds=found))
+    for key, bound in parts:
+        if key not in bounds or not bounds[key].closely:
+            bounds[key] = bound
+    return work.with_parts(replace(work.findings, bounds=bounds))
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:
@@ -94,5 +93,5 @@ def known_bound(work: Work, plan: Plan) -> FoundBound | None:
     if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):
         return None
     wanted = BoundWanted.of(replace(result.prepared, plan=plan))
-    found = work.findings.bounds.get(wanted.key)
-    return found if found is not None and (found.closely or wanted.effort <= QUICKLY) else None
+    bound = work.findings.bounds.get(wanted.key)
+    return bound if bound is not None and (bound.closely or wanted.effort <= QUICKLY) else None

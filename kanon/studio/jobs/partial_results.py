@@ -1,4 +1,4 @@
-"""What a worker is given for a study: each finding is handed over as soon as it is there."""
+"""Studies in a worker, which hands over each result at once."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def study_request(
     keep: Callable[[Work, Any, Sequence[object]], Work],
     key: object,
 ) -> Request:
-    """The request for a study whose partial results stay under ``key`` however it ends."""
+    """Request a study whose partial results stay under ``key`` however it ends."""
 
     def then(work: Work, _: object) -> Work:
         return keep(work, key, work.running[doing].job.parts)

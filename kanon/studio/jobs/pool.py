@@ -22,7 +22,7 @@ _KEPT = 300.0  # seconds that a worker of a longer lane, or in reserve, is kept 
 
 @dataclass(eq=False)
 class _Slot:
-    """A thread with at most one worker, which it starts, hands jobs and ends; no Streamlit call."""
+    """A thread that starts at most one worker, hands it jobs and ends it; no Streamlit call."""
 
     lane: int
     worker: WorkerProcess | None = None
@@ -30,7 +30,7 @@ class _Slot:
     parked: bool = False  # whether it only waits, so that its worker may be exchanged for another
     since: float = 0.0  # when it did something last
 
-    def fits(self) -> bool:
+    def has_worker(self) -> bool:
         return self.worker is not None and not (self.lane == SHORT and self.worker.lowered)
 
     def dismiss(self) -> None:
@@ -40,8 +40,6 @@ class _Slot:
 
 
 class Jobs:
-    """The worker processes of a server and the queue before them."""
-
     def __init__(
         self,
         places: Sequence[int] = (1,),
@@ -63,10 +61,12 @@ class Jobs:
         self._crowded = 0.0  # when jobs of several visitors were last there
         self._slots = [_Slot(lane) for lane, number in enumerate(places) for _ in range(number)]
         self._service = [
-            threading.Thread(target=self._serve, args=(slot,), name="kanon-slot", daemon=True)
+            threading.Thread(target=self._run_slot, args=(slot,), name="kanon-slot", daemon=True)
             for slot in self._slots
         ]
-        self._service.append(threading.Thread(target=self._watch, name="kanon-lanes", daemon=True))
+        self._service.append(
+            threading.Thread(target=self._watch_lanes, name="kanon-lanes", daemon=True)
+        )
         for thread in self._service:
             thread.start()
         atexit.register(self.close)
@@ -85,14 +85,12 @@ class Jobs:
     ) -> Job:
         """Queue ``function(progress, *arguments)``; ValueError if it is no module-level function.
 
-        ``progress(fraction, text)`` reports progress, ``progress.keep(part)`` hands over what is to
-        outlive a cancel. Arguments are pickled now; large constant bytes go without a copy in a
-        :class:`pickle.PickleBuffer`. After ``deadline`` seconds of running the job has failed.
-        ``after`` is called here once a begun job has ended in any way, to remove what a killed
-        worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead worker.
-        Visitors take turns; ``name`` is shown to the job's own visitor only. ``lane`` is the first
-        that it may run in: a job of the first one may be begun twice, so whatever leaves something
-        behind belongs in another one.
+        ``progress(fraction, text)`` reports progress; ``progress.keep(part)`` hands over what has
+        to outlive a cancel. Arguments are pickled now, a :class:`pickle.PickleBuffer` without a
+        copy. ``after`` is called here once a begun job has ended in any way, to remove what a
+        killed worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead
+        worker. ``name`` is shown to the job's own visitor only. ``lane`` is the first that it may
+        run in; a job of the first one may be begun twice, so one that writes belongs in another.
         """
         if function.__module__ == "__main__":
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
@@ -110,7 +108,6 @@ class Jobs:
         return job
 
     def close(self) -> None:
-        """Cancel all jobs and end all workers; a second call does nothing."""
         with self._changed:
             self._closed = True
             jobs = [*self._queue.waiting, *self._queue.running]
@@ -132,35 +129,35 @@ class Jobs:
     ) -> None:
         self.close()
 
-    def _serve(self, slot: _Slot) -> None:
+    def _run_slot(self, slot: _Slot) -> None:
         while not self._closed:
             self._keep_ready(slot)
-            job = self._next(slot)
+            job = self._wait_for_job(slot)
             if job is not None:
-                self._do(job, slot)
-                self._end(job, slot)
+                self._run_job(job, slot)
+                self._finish_job(job, slot)
             del job  # its result belongs to whoever submitted it
         slot.dismiss()
 
     def _keep_ready(self, slot: _Slot) -> None:
-        """Have the first lane's worker there before its job; end another one that has no work."""
+        """Start the first lane's worker before its job; end another one that has no work."""
         old = slot.worker
-        if self._lacks_worker(slot):
-            slot.worker = self._ready_worker()
+        if self._needs_worker(slot):
+            slot.worker = self._get_ready_worker()
         elif self._needs_no_worker(slot):
             slot.worker = None
         if old is not None and old is not slot.worker:
             old.dismiss()  # last, as the end of a process of low priority can take its time
 
-    def _lacks_worker(self, slot: _Slot) -> bool:
-        return slot.lane == SHORT and not slot.fits()
+    def _needs_worker(self, slot: _Slot) -> bool:
+        return slot.lane == SHORT and not slot.has_worker()
 
     def _needs_no_worker(self, slot: _Slot) -> bool:
         return (
             slot.lane != SHORT and slot.worker is not None and time.monotonic() - slot.since > _KEPT
         )
 
-    def _next(self, slot: _Slot) -> Job | None:
+    def _wait_for_job(self, slot: _Slot) -> Job | None:
         with self._changed:
             if self._closed:
                 return None
@@ -169,28 +166,28 @@ class Jobs:
                 self._changed.wait(_IDLE)
                 if slot.worker is not None:
                     slot.worker.alive()  # reaps it if it has died
-                if self._lacks_worker(slot) or self._needs_no_worker(slot):
+                if self._needs_worker(slot) or self._needs_no_worker(slot):
                     break
             slot.parked = False
             if job is not None:
                 slot.job = job
                 job.take_from_queue()
-                self._borrow(slot)
+                self._take_idle_worker(slot)
             return job
 
-    def _borrow(self, slot: _Slot) -> None:
-        """Take over an idle worker, so that a visitor who is alone never waits for a process."""
+    def _take_idle_worker(self, slot: _Slot) -> None:
+        """Take over an idle worker, so that a lone visitor never waits for a process."""
         alone = self._queue.visitors() == 1
         for other in self._slots:
             if alone and slot.worker is None and other.parked and other.lane == SHORT:
                 slot.worker, other.worker = other.worker, None
                 self._changed.notify_all()
 
-    def _do(self, job: Job, slot: _Slot) -> None:
+    def _run_job(self, job: Job, slot: _Slot) -> None:
         for last in (False, True):
-            if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
+            if not (slot.has_worker() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle
-            start = self._ready_worker if slot.lane == SHORT else self._start_worker
+            start = self._get_ready_worker if slot.lane == SHORT else self._start_worker
             worker = slot.worker = slot.worker or start()
             if worker is None:
                 job.settle("failed", error="The worker process could not be started.")
@@ -203,7 +200,7 @@ class Jobs:
             if job.finished or slot.job is not job:
                 return
 
-    def _end(self, job: Job, slot: _Slot) -> None:
+    def _finish_job(self, job: Job, slot: _Slot) -> None:
         mine = slot.job is job
         if mine:
             job.after()
@@ -215,7 +212,7 @@ class Jobs:
         if idle is not None and not self._closed:
             idle()
 
-    def _watch(self) -> None:
+    def _watch_lanes(self) -> None:
         while not self._closed:
             self._keep_reserve()
             with self._changed:
@@ -226,7 +223,7 @@ class Jobs:
             self._reserve.dismiss()
 
     def _keep_reserve(self) -> None:
-        """Start a worker in reserve while several visitors have jobs; end one that idles."""
+        """Keep a worker in reserve while several visitors have jobs."""
         with self._changed:
             several, old = self._queue.visitors() > 1, None
             if several:
@@ -239,7 +236,7 @@ class Jobs:
         if lacking:
             self._reserve = self._start_worker()
 
-    def _ready_worker(self) -> WorkerProcess | None:
+    def _get_ready_worker(self) -> WorkerProcess | None:
         with self._changed:
             worker, self._reserve = self._reserve, None
         if worker is not None and not worker.alive():
@@ -267,9 +264,11 @@ class Jobs:
             if worked <= self._queue.bound(lane):
                 continue
             idle = (
-                one
-                for one in self._slots
-                if one.lane == beyond and one.job is None and self._queue.admits(job, beyond)
+                free_slot
+                for free_slot in self._slots
+                if free_slot.lane == beyond
+                and free_slot.job is None
+                and self._queue.admits(job, beyond)
             )
             if (other := next(idle, None)) is not None:
                 slot.lane, other.lane = beyond, lane

@@ -1,4 +1,4 @@
-"""Processes beside the server: its workers, and the one that compiles what they do not need first.
+"""Processes beside the server: its workers, and one that compiles the other kernels.
 
 Without Streamlit, which a worker would take half a second to import. A worker gets and sends
 pickled frames over its pipes, and either side notices when the other's pipe closes. Unlike
@@ -25,12 +25,12 @@ _LENGTH = struct.Struct(">Q")
 _LARGE = 1 << 16
 
 
-def _asked_for(buffer: memoryview) -> bool:
+def _is_bytes(buffer: memoryview) -> bool:
     return isinstance(buffer.obj, bytes)
 
 
-def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) -> Frame:
-    """Pack an object; buffers that are ``apart`` go beside the pickle, as they are when written.
+def packed(content: object, apart: Callable[[memoryview], bool] = _is_bytes) -> Frame:
+    """Pack an object; buffers that are ``apart`` go beside the pickle, without a copy.
 
     >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
     >>> [len(part) > 99_999 for part in frame], [*map(type, unpacked(frame))]
@@ -38,14 +38,14 @@ def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) 
     """
     buffers: list[memoryview] = []
 
-    def in_the_pickle(buffer: pickle.PickleBuffer) -> bool:
+    def keeps_in_pickle(buffer: pickle.PickleBuffer) -> bool:
         raw = buffer.raw()
         if raw.nbytes < _LARGE or not apart(raw):
             return True
         buffers.append(raw)
         return False
 
-    return pickle.dumps(something, 5, buffer_callback=in_the_pickle), *buffers
+    return pickle.dumps(content, 5, buffer_callback=keeps_in_pickle), *buffers
 
 
 def is_array_or_arrow(buffer: memoryview) -> bool:
@@ -67,23 +67,23 @@ def write_frame(stream: IO[bytes], frame: Frame) -> None:
 
 def read_frame(stream: IO[bytes]) -> Frame:
     """Wait for one frame; EOFError if the other side closed its end, or died within a frame."""
-    return [_read(stream, _number(stream)) for _ in range(_number(stream))]
+    return [_read_bytes(stream, _read_number(stream)) for _ in range(_read_number(stream))]
 
 
-def _number(stream: IO[bytes]) -> int:
-    (number,) = _LENGTH.unpack(_read(stream, _LENGTH.size))
+def _read_number(stream: IO[bytes]) -> int:
+    (number,) = _LENGTH.unpack(_read_bytes(stream, _LENGTH.size))
     return int(number)
 
 
-def _read(stream: IO[bytes], length: int) -> bytearray:
-    found = bytearray(length)
-    view, done = memoryview(found), 0
-    while done < length:
-        some = stream.readinto(view[done:])  # type: ignore[attr-defined]
-        if not some:
+def _read_bytes(stream: IO[bytes], length: int) -> bytearray:
+    content = bytearray(length)
+    view, position = memoryview(content), 0
+    while position < length:
+        length_read = stream.readinto(view[position:])  # type: ignore[attr-defined]
+        if not length_read:
             raise EOFError
-        done += some
-    return found
+        position += length_read
+    return content
 
 
 _ROOT = str(Path(__file__).resolve().parents[3])
@@ -102,13 +102,13 @@ _THREADS = (
 def worker_environment(threads: int) -> dict[str, str]:
     # What the operator has set wins over our number of threads.
     environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
-    known = [_ROOT, environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, known))
+    paths = [_ROOT, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return environment
 
 
 class WorkerProcess:
-    """One worker process. Any thread may kill it; only its slot's thread does the rest."""
+    """A worker process. Any thread may kill it; only its slot's thread does the rest."""
 
     def __init__(self, preparation: Frame, threads: int) -> None:
         self._process = subprocess.Popen(
@@ -136,14 +136,14 @@ class WorkerProcess:
         return cast(tuple[str, object], unpacked(read_frame(self._answers)))
 
     def alive(self) -> bool:
-        """Whether the process lives; if it does not, no zombie is left of it."""
+        """Whether the process lives; a dead one leaves no zombie."""
         return self._process.poll() is None
 
     def kill(self) -> None:
         self._process.kill()
 
     def lower(self) -> None:
-        """Let others go first from now on, which cannot be taken back; not on Windows."""
+        """Lower its priority for good; not on Windows."""
         self.lowered = True
         process = self._process.pid
         with contextlib.suppress(AttributeError, OSError):  # Windows; a process that is gone
@@ -171,7 +171,7 @@ warm_rest()
 
 
 def load_kernels() -> None:
-    """Run in a fresh worker: load the kernels of the first result, as all would take longer."""
+    """Load the kernels of the first result in a fresh worker; all would take longer."""
     from kanon.warm import warm_first
 
     warm_first()
@@ -193,9 +193,9 @@ def compile_the_rest() -> None:
             creationflags=low | unseen,
         )
         threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie
-        atexit.register(_end, process)
+        atexit.register(_end_process, process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()

@@ -22,7 +22,6 @@ from kanon.studio.session.work import Request, Work
 
 
 def origin_of(work: Work) -> Origin | None:
-    """The fingerprint of the file that was loaded; None for a table without one."""
     if work.table.content is None:
         return None
     return origin_of_content(work.table.content, work.table.file.name)
@@ -43,15 +42,15 @@ def make_report(
     context: Mapping[str, Any] | None = None,
     people: pd.DataFrame | None = None,
     last: Mapping[str, Any] | None = None,
-    found: FoundBound | None = None,
+    bound: FoundBound | None = None,
 ) -> Report:
-    """Gather a report, in a worker; people's own texts are added where it is shown."""
+    """Gather a report in a worker; the user's own texts are added where it is shown."""
     origin = origin or origin_of_table(table, name)
     return gather(
         Plan.from_content(content), table, Path(), date=date, origin=origin,
         context=None if context is None else Context.from_content(context), people=people,
         last=None if last is None else parse_record(last),
-        bound=None if found is None else found.bound, closely=found is not None and found.closely,
+        bound=None if bound is None else bound.bound, closely=bound is not None and bound.closely,
         progress=progress,
     )  # fmt: skip
 
@@ -63,7 +62,7 @@ def reporting(
     people: pd.DataFrame | None = None,
     people_origin: Origin | None = None,
 ) -> Request:
-    given = (
+    arguments = (
         plan.model_dump(mode="json"),
         work.table.records,
         work.table.file.name,
@@ -75,10 +74,10 @@ def reporting(
         known_bound(work, plan),
     )
     return Request(
-        "reporting", make_report, given, partial(_with_report, people_origin),
+        "reporting", make_report, arguments, partial(_store_report, people_origin),
         cancelled=lambda work: work.with_notice("The report was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
-def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    return work.with_parts(replace(work.findings, reported=found, reported_people=people))
+def _store_report(people: Origin | None, work: Work, report: Report) -> Work:
+    return work.with_parts(replace(work.findings, reported=report, reported_people=people))

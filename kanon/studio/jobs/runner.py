@@ -41,29 +41,29 @@ def run(
     refused: Callable[[Work, str], Work] = said_on_page,
     wait: float = 0,
 ) -> None:
-    """Have a worker do what a page asks for; what cannot be done is said and changes nothing."""
+    """Start a page's request in a worker; a refusal is shown and changes nothing."""
     collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
     try:
-        made = make(work, *arguments)
+        request = make(work, *arguments)
     except KanonError as error:
         state.put(refused(work.with_parts(Message()), error.sentence))
         return
-    if isinstance(made, Request):
-        if made.doing in OPENINGS:
+    if isinstance(request, Request):
+        if request.doing in OPENINGS:
             for doing in OPENINGS:
                 cancel(doing)
             collect()
-        elif made.doing in work.running:
+        elif request.doing in work.running:
             return
-        job = _submit(state.work(), made)
+        job = _start_request(state.work(), request)
         if wait:
             job.wait(wait)
-    elif made is not None:
-        state.put(made.with_parts(Message()))
+    elif request is not None:
+        state.put(request.with_parts(Message()))
 
 
-def _submit(work: Work, request: Request) -> Job:
+def _start_request(work: Work, request: Request) -> Job:
     deadline = 60 * getattr(settings(), request.limit)
     late = exceeded(request.limit, "The calculation was stopped: it took too many minutes")
     job = jobs().submit(
@@ -83,40 +83,41 @@ def _submit(work: Work, request: Request) -> Job:
 
 
 def cancel(doing: str) -> None:
-    """Stop a calculation; what an earlier one found stays."""
-    one = state.work().running.get(doing)
-    if one is not None:
-        one.job.cancel()
+    calculation = state.work().running.get(doing)
+    if calculation is not None:
+        calculation.job.cancel()
 
 
 def collect() -> None:
-    for doing, one in state.work().running.items():
+    for doing, calculation in state.work().running.items():
         work = state.work()
-        # Another table, which one before this one has brought, has ended the others.
-        if one.job.finished and work.running.get(doing) is one:
-            new = _with_what_came(work, one)
+        # An earlier one may have opened another table, which cancels the others.
+        if calculation.job.finished and work.running.get(doing) is calculation:
+            new = _take_over(work, calculation)
             running = {name: other for name, other in new.running.items() if name != doing}
-            state.put(replace(new, running=running), one.request.carry)
+            state.put(replace(new, running=running), calculation.request.carry)
 
 
-def _with_what_came(work: Work, one: CalculationState) -> Work:
-    job, request = one.job, one.request
+def _take_over(work: Work, calculation: CalculationState) -> Work:
+    job, request = calculation.job, calculation.request
     if job.state == "done":
         try:
             new = request.then(work, job.result)  # with what was said while it ran
         except KanonError as error:  # the table has changed meanwhile
-            return _failed(work, request, error.sentence)
-        return made_with(new, request.doing, one.began) if new.version == work.version else new
+            return _handle_failure(work, request, error.sentence)
+        return (
+            made_with(new, request.doing, calculation.began) if new.version == work.version else new
+        )
     if job.parts:  # of a study, what was found so far stays
         cancelled = f"The {'study' if request.studying else 'search'} was cancelled."
-        kept = f"{job.error or cancelled} What was found so far is kept."
-        problem, notice = (kept, None) if job.error else (work.message.problem, kept)
+        sentence = f"{job.error or cancelled} What was found so far is kept."
+        problem, notice = (sentence, None) if job.error else (work.message.problem, sentence)
         return request.then(work, None).with_parts(Message(problem=problem, notice=notice))
     if job.state == "cancelled":
         return request.cancelled(work)
-    return _failed(work, request, job.error or "")
+    return _handle_failure(work, request, job.error or "")
 
 
-def _failed(work: Work, request: Request, sentence: str) -> Work:
+def _handle_failure(work: Work, request: Request, sentence: str) -> Work:
     silent = replace(work.message, notice=None, problem_at="")
     return request.failed(work.with_parts(silent), sentence)

@@ -1,4 +1,4 @@
-"""What a worker does about a table that stays where it is: open it, run on it, write a release."""
+"""What a worker does with a stored table: open it, run on it, write a release."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def open_work(
 def prepare_and_solve(
     progress: Progress, content: dict[str, Any], table: StoredTable
 ) -> tuple[StoredSource, int, Solution]:
-    """Count a stored table's classes and run a plan on them: source, dropped records, solution."""
+    """Count a stored table's classes and run a plan: source, dropped records, solution."""
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
@@ -81,7 +81,7 @@ def write_release(
 
 @dataclass(frozen=True)
 class ExposureNumbers:
-    """The class sizes by all quasi-identifiers, and how many are unique without each of them."""
+    """The class sizes by all quasi-identifiers, and the unique records without each of them."""
 
     exposure: Exposure
     unique_without: Mapping[str, int]

@@ -21,15 +21,15 @@ from kanon.studio.session.work import Request, Work, opening_cancelled, reading_
 
 @contextmanager
 def limited_memory(megabytes: int) -> Iterator[None]:
-    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
+    """Limit the further memory of this process, with a MemoryError beyond; Linux only."""
     if sys.platform != "linux":
         yield
         return
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    allowed = [one for one in (before, hard) if one != resource.RLIM_INFINITY]
-    most = min([_taken() + megabytes * MEGABYTE, *allowed])
+    allowed = [limit for limit in (before, hard) if limit != resource.RLIM_INFINITY]
+    most = min([_get_memory_use() + megabytes * MEGABYTE, *allowed])
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
         yield
@@ -37,7 +37,7 @@ def limited_memory(megabytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
 
 
-def _taken() -> int:
+def _get_memory_use() -> int:
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith("VmData:"))
     return int(kilobytes) * 1024
@@ -47,78 +47,78 @@ T = TypeVar("T")
 
 
 AT_ONCE = 1.0
-"""For so many seconds a page waits for a table before it is drawn: most are there by then."""
+"""Seconds that a page waits for a table before it is drawn: most are there by then."""
 
 
 def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
-    """Open a file that was uploaded; of the same bytes under another name, the work under that."""
+    """Request to open an uploaded file; the same bytes under another name need no worker."""
     file = work.table.file
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
         return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
 
-    def opened(work: Work, found: Work) -> Work:
-        kept = content if found.table.origin == "upload" else found.table.content
-        return replace(found, version=work.version + 1, table=replace(found.table, content=kept))
+    def store_table(work: Work, new: Work) -> Work:
+        bytes_read = content if new.table.origin == "upload" else new.table.content
+        return replace(new, version=work.version + 1, table=replace(new.table, content=bytes_read))
 
-    given = (PickleBuffer(content), name, ReadSettings())
+    arguments = (PickleBuffer(content), name, ReadSettings())
     return Request(
-        "uploading", open_upload, given, opened,
+        "uploading", open_upload, arguments, store_table,
         cancelled=opening_cancelled, died=out_of_memory(name),
     )  # fmt: skip
 
 
 def rereading_request(
     work: Work,
-    asked: ReadSettings,
+    read_settings: ReadSettings,
     then: Callable[[Work, Work], Work],
     doing: str = "reading",
     **how: Any,
 ) -> Request | None:
-    """Read an uploaded table in another way; None of any that cannot be read again."""
+    """Request to read an uploaded table in another way; None if it was not uploaded."""
     if work.table.content is None:
         return None
     name = work.table.file.name
-    given = (PickleBuffer(work.table.content), name, asked)
+    arguments = (PickleBuffer(work.table.content), name, read_settings)
     return Request(
-        doing, open_upload, given, then,
+        doing, open_upload, arguments, then,
         cancelled=reading_cancelled, died=out_of_memory(name), **how,
     )  # fmt: skip
 
 
 def people_request(work: Work, content: bytes, name: str) -> Request:
-    def opened(work: Work, found: TableFile) -> Work:
+    def store_population(work: Work, file: TableFile) -> Work:
         origin = origin_of_content(content, name)
-        return work.with_parts(replace(work.purpose, population=found, population_origin=origin))
+        return work.with_parts(replace(work.purpose, population=file, population_origin=origin))
 
-    # Its columns are those of the table, by their names.
-    given = (PickleBuffer(content), name, work.table.file.settings.header is not False)
+    # Its columns have the names of the table's.
+    arguments = (PickleBuffer(content), name, work.table.file.settings.header is not False)
     return Request(
-        "people", open_people, given, opened,
+        "people", open_people, arguments, store_population,
         cancelled=opening_cancelled, died=out_of_memory(name),
     )  # fmt: skip
 
 
 def out_of_memory(name: str) -> str:
-    what = f"{quoted(name)} needs more memory to be opened than it may take"
-    return exceeded("opening_megabytes", what)
+    problem = f"{quoted(name)} needs more memory to be opened than it may take"
+    return exceeded("opening_megabytes", problem)
 
 
-def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadSettings) -> Work:
-    """The work on an uploaded table, but for its content, which the server has."""
-    work = _limited(progress, name, lambda: uploaded_work(bytes(content), name, 0, asked))
+def open_upload(progress: Progress, content: memoryview, name: str, wanted: ReadSettings) -> Work:
+    """Open an uploaded table; its content stays with the server."""
+    work = _run_safely(progress, name, lambda: uploaded_work(bytes(content), name, 0, wanted))
     return work.with_parts(replace(work.table, content=None))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
     settings = ReadSettings(header=header)
-    return _limited(progress, name, lambda: open_table(bytes(content), name, settings))
+    return _run_safely(progress, name, lambda: open_table(bytes(content), name, settings))
 
 
-def _limited(progress: Progress, name: str, make: Callable[[], T]) -> T:
+def _run_safely(progress: Progress, name: str, read: Callable[[], T]) -> T:
     progress(0, "Reading the table")
     try:
         with limited_memory(settings().opening_megabytes):
-            return make()
+            return read()
     except MemoryError:
         raise TableError(out_of_memory(name)) from None

@@ -54,14 +54,13 @@ class Progress:
         self._closed = False
 
     def __call__(self, fraction: float, text: str = "") -> None:
-        """Say that ``fraction`` (0 to 1) is done, and what is being done now."""
         with self._lock:
             if self._closed:
                 return
             self._newest = (max(0.0, min(1.0, float(fraction))), str(text))
-            self._pass_on()
+            self._send_newest()
 
-    def _pass_on(self) -> None:
+    def _send_newest(self) -> None:
         wait = self._next - time.monotonic()
         if self._newest is None or self._closed:
             return
@@ -70,31 +69,31 @@ class Progress:
             self._next = time.monotonic() + GAP
             self._send(("progress", newest))
         elif self._timer is None:
-            self._timer = threading.Timer(wait, self._late)
+            self._timer = threading.Timer(wait, self._send_later)
             self._timer.daemon = True
             self._timer.start()
 
-    def _late(self) -> None:
+    def _send_later(self) -> None:
         with self._lock:
             self._timer = None
-            self._pass_on()
+            self._send_newest()
 
     def keep(self, part: object) -> None:
-        """Hand over a part of the result, which is then not lost if the job is cancelled."""
+        """Hand over a partial result, which outlives a cancel."""
         with self._lock:
             if not self._closed:
                 self._send(("part", part))
 
     def close(self) -> None:
-        """Pass on nothing more: what a stray thread still says belongs to no later job."""
+        """Send nothing more: a stray thread's messages belong to no later job."""
         with self._lock:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
 
 
-def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The pipes to and from the server, moved away from where a job could touch them."""
+def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Move the pipes to and from the server to where a job cannot touch them."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -103,8 +102,8 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
-    """Pass on frames; end the process, busy or not, once the server is gone."""
+def _read_frames(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
+    """Queue frames; end the process, busy or not, once the server is gone."""
     try:
         while True:
             frames.put(read_frame(requests))
@@ -112,8 +111,8 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
         os._exit(0)
 
 
-def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
-    """Call what a first job would otherwise wait for; a sentence if that fails.
+def _prepare_worker(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
+    """Call what a first job would otherwise wait for; returns a sentence if that fails.
 
     It reports progress only where a job waits; else nobody would empty the pipe.
     """
@@ -130,7 +129,7 @@ def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) 
     return ""
 
 
-def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
+def _answer_job(frame: Frame, send: Callable[[Message], None]) -> Frame:
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:
@@ -151,7 +150,6 @@ def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
 
 
 def main() -> None:
-    """Serve jobs until the server closes the pipe."""
     # Ctrl-C reaches every process of the terminal; the server decides what becomes of its jobs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
@@ -159,7 +157,7 @@ def main() -> None:
 
         # The memory of a crashed worker holds personal data: no core file.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    requests, answers = _private_pipes()
+    requests, answers = _take_pipes()
 
     writing = threading.Lock()
 
@@ -174,16 +172,16 @@ def main() -> None:
         write(packed(message))
 
     frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
+    threading.Thread(target=_read_frames, args=(requests, frames), daemon=True).start()
     sys.path[:] = unpacked(frames.get())
-    trouble = _prepare(frames, send)
+    trouble = _prepare_worker(frames, send)
     while True:
         # No variable holds a job or its result while waiting for the next one.
         if trouble:
             frames.get()
             send(("failed", trouble))
         else:
-            write(_answer(frames.get(), send))
+            write(_answer_job(frames.get(), send))
 
 
 if __name__ == "__main__":

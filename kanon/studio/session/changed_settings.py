@@ -12,10 +12,10 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class SettingsChange:
-    """What a button changed at the settings last."""
+    """What a button last changed in the settings."""
 
-    version: int  # That of the work then
-    # By the class of a part and the name of its field what it was before and what it became.
+    version: int  # Of the state then
+    # The old and the new value, by the class of a section and the name of its field.
     changed: Mapping[tuple[type[SessionPart], str], tuple[Any, Any]]
 
     def undo(self, work: Work) -> Work:
@@ -25,61 +25,65 @@ class SettingsChange:
 
 
 def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -> SettingsChange:
-    """What other settings change; with what the same button changed just before, as one step."""
+    """Describe a change of settings, merged with the one the same button made just before."""
     first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
     changed: dict[tuple[type[SessionPart], str], tuple[Any, Any]] = {}
     for part in parts:
-        now = work.view(type(part))
-        for name in (each.name for each in fields(part)):
+        current = work.view(type(part))
+        for name in (field.name for field in fields(part)):
             key, new = (type(part), name), getattr(part, name)
-            old = first[key][0] if key in first else getattr(now, name)
+            old = first[key][0] if key in first else getattr(current, name)
             if old != new:
                 changed[key] = old, new
     return SettingsChange(work.version, changed)
 
 
 def still_stands(work: Work, change: SettingsChange | None) -> bool:
-    """Whether all that was changed is still as it was left, so that going back loses nothing."""
+    """Whether nothing was changed since, so that going back loses nothing."""
     if change is None or change.version != work.version or not change.changed:
         return False
-    left = change.changed.items()
-    return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in left)
+    changes = change.changed.items()
+    return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in changes)
 
 
-def made_with(now: Work, doing: str, began: Work) -> Work:
-    chosen = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
-    return replace(now, made_with={**now.made_with, doing: chosen})
+def made_with(work: Work, job_name: str, began: Work) -> Work:
+    start_work = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
+    return replace(work, made_with={**work.made_with, job_name: start_work})
 
 
-def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
-    """What was changed since, of that which matters to it; nothing if that is not known."""
-    before = work.made_with.get(doing)
+def changed_since(work: Work, job_name: str, get_inputs: Callable[[Work], object]) -> list[str]:
+    """The labels of what was changed since a calculation began, if it depends on them."""
+    before = work.made_with.get(job_name)
     if before is None or before.version != work.version:
         return []
-    now = _tried(depends, work)
-    told = (name for name, other in _one_as_before(before, work) if _tried(depends, other) != now)
-    return list(dict.fromkeys(told))
+    current = _compute_or_explain(get_inputs, work)
+    labels = (
+        name
+        for name, other in _iterate_reversions(before, work)
+        if _compute_or_explain(get_inputs, other) != current
+    )
+    return list(dict.fromkeys(labels))
 
 
-def _tried(depends: Callable[[Work], object], work: Work) -> object:
+def _compute_or_explain(depends: Callable[[Work], object], work: Work) -> object:
     try:
         return depends(work)
     except KanonError as error:
         return error.sentence
 
 
-def _one_as_before(before: Work, now: Work) -> Iterator[tuple[str, Work]]:
-    """What differs, each with the work of now in which that alone is as it was."""
+def _iterate_reversions(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
+    """Each difference, with the current state in which it alone is as before."""
     for column, role in before.table.roles.items():
-        if now.table.roles.get(column) is not role:
-            roles = {**now.table.roles, column: role}
-            yield f"Role of {column}", now.with_parts(replace(now.table, roles=roles))
+        if work.table.roles.get(column) is not role:
+            roles = {**work.table.roles, column: role}
+            yield f"Role of {column}", work.with_parts(replace(work.table, roles=roles))
     for column, choice in before.table.choices.items():
-        if now.table.choices.get(column) is not choice:
-            choices = {**now.table.choices, column: choice}
-            yield f"Hierarchy of {column}", now.with_parts(replace(now.table, choices=choices))
-    for kind in {**before.parts, **now.parts}:
+        if work.table.choices.get(column) is not choice:
+            choices = {**work.table.choices, column: choice}
+            yield f"Hierarchy of {column}", work.with_parts(replace(work.table, choices=choices))
+    for kind in {**before.parts, **work.parts}:
         for name, label in kind.LABELS.items():
             value = getattr(before.view(kind), name)
-            if getattr(now.view(kind), name) != value:
-                yield label, now.with_parts(replace(now.view(kind), **{name: value}))
+            if getattr(work.view(kind), name) != value:
+                yield label, work.with_parts(replace(work.view(kind), **{name: value}))

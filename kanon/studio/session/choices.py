@@ -1,4 +1,4 @@
-"""The hierarchy that a user chose for a column: what was typed, and the tree or the problem."""
+"""The hierarchy that a user chose for a column: typed parameters, and the tree or a problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,46 +48,47 @@ class Builder(NamedTuple):
 
 
 BUILDERS: Mapping[str, Builder] = {
-    "suppression": Builder("All or nothing", "Each value stays or goes; nothing between."),
+    "suppression": Builder(
+        "All or nothing", "Each value is kept or raised to the root; there is nothing between."
+    ),
     "intervals": Builder(
         "Intervals",
-        "Numbers in nested intervals of equal width.",
+        "Puts numbers into nested intervals of equal width.",
         (
             BuilderField("widths", "Widths, each a multiple of the one before"),
-            BuilderField("origin", "Bounds count from", about="0 if left empty.", fine=True),
+            BuilderField("origin", "Count bounds from", about="0 if left empty.", fine=True),
             BuilderField("lowest", "One group below"),
             BuilderField("highest", "One group above"),
         ),
     ),
     "quantiles": Builder(
         "Intervals by records",
-        "Numbers in nested intervals that hold about as many records each.",
+        "Puts numbers into nested intervals with about as many records in each.",
         (BuilderField("parts", "Number of intervals, level by level"),),
     ),
     "mask": Builder(
         "Mask characters",
-        "Codes whose characters are masked step by step.",
+        "Masks the characters of codes step by step.",
         (
             BuilderField("keep", "Characters kept, level by level"),
             BuilderField(
                 "step",
-                "or masked at a time",
-                about="Fixed steps, if the field before is empty.",
+                "Or characters masked at a time",
+                about="Counts only if the field before is empty.",
                 fine=True,
             ),
-            BuilderField("side", "Which stay", "choice", ("left", "right")),
+            BuilderField("side", "Side that stays", "choice", ("left", "right")),
         ),
     ),
     "codes": Builder(
         "Parts of codes",
-        "Codes cut at their separators, then to prefixes, then joined by ranges of codes.",
+        "Cuts codes at their separators, then shortens them, then joins ranges of them.",
         (
             BuilderField("separators", "Cut at", about="Such as . or .-; nothing if left empty."),
             BuilderField(
                 "prefixes",
-                "Then kept",
-                about="Characters of what stands before the first separator, level by level: "
-                "such as 3, 2.",
+                "Characters kept of the first part",
+                about="Counted before the first separator, level by level, such as 3, 2.",
             ),
             BuilderField(
                 "ranges",
@@ -101,21 +102,21 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "dates": Builder(
         "Periods of dates",
-        "Dates raised to longer periods.",
+        "Raises dates to longer periods.",
         (
             BuilderField(
                 "levels",
                 "Periods: some of day, month, quarter, year, decade",
-                about="Of times hour and part of day too, which is six hours.",
+                about="For times also hour and part of day, which is six hours.",
             ),
         ),
     ),
     "ages": Builder(
-        "Age at a day",
-        "Dates of birth as ages at a day, in nested intervals.",
+        "Age on a day",
+        "Turns dates of birth into ages on a day, in nested intervals.",
         (
             BuilderField(
-                "day", "Age at the day", about="Such as the day of the extract: 2026-11-25."
+                "day", "Age on the day", about="Such as the day of the extract: 2026-11-25."
             ),
             BuilderField("widths", "Widths in years, each a multiple of the one before"),
             BuilderField("lowest", "One group below", fine=True),
@@ -124,7 +125,7 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "ordered": Builder(
         "Ordered groups",
-        "Values in an order of yours; neighbours share a group.",
+        "Puts values into your order; neighbours share a group.",
         (
             BuilderField("sizes", "Members per group, level by level"),
             BuilderField("order", "The values in their order, one per line", "lines", fine=True),
@@ -132,40 +133,32 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "frequency": Builder(
         "Rare values together",
-        "Frequent values stay or go alone; rare ones share a group first.",
+        "Rare values share one group first; frequent ones go straight to the root.",
         (BuilderField("least", "A value is rare with fewer records than"),),
     ),
-    "file": Builder("From a file", "A CSV or JSON file of the hierarchy."),
+    "file": Builder("From a file", "Reads a hierarchy from a CSV or JSON file."),
     "drawn": Builder("Drawn by you", "As you drew it on the page Hierarchies."),
 }
-"""The builders on the pages."""
-
 
 FIELDS = tuple(
     dict.fromkeys(part.name for builder in BUILDERS.values() for part in builder.parameters)
 )
-"""The parameters of builders that are typed on a page."""
 
 
 @dataclass(frozen=True, eq=False)
 class HierarchyChoice:
-    """A builder, what was typed for it, and what came of it."""
+    """A builder, the parameters typed for it, and the tree or the problem."""
 
     builder: str  # A key of :data:`BUILDERS`
-    # The text of each parameter as it was typed; it survives an error. For a file also its name and
-    # content, for a drawing the tree.
+    # The parameters as typed, which survive an error; a file's name and content, a drawn tree.
     typed: Mapping[str, Any] = field(default_factory=dict)
-    # The hierarchy, or None. It may lack values of the column: then there is no plan.
-    tree: Hierarchy | None = None
-    # Why there is no usable tree, in a sentence: a mistake, or what is still to do.
-    problem: str | None = None
-    hint: str | None = None
+    tree: Hierarchy | None = None  # It may lack values of the column: then there is no plan
+    problem: str | None = None  # Why there is no usable tree
+    hint: str | None = None  # What is still to do
     notes: tuple[str, ...] = ()  # What else the user should know
-    # The choice as a plan has it, or None: then it cannot be used.
-    plan: HierarchyPlan | None = None
-    # The values of the column, with their numbers of records.
-    counts: Mapping[str, int] = field(default_factory=dict)
-    lacking: Mapping[str, int] = field(default_factory=dict)  # Those that the tree has no place for
+    plan: HierarchyPlan | None = None  # None: the choice cannot be used
+    counts: Mapping[str, int] = field(default_factory=dict)  # The records of each value
+    lacking: Mapping[str, int] = field(default_factory=dict)  # Of the values without a place
 
     @property
     def unused(self) -> list[str]:
@@ -176,7 +169,6 @@ class HierarchyChoice:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what stands in no range of codes, or in one that its number excludes."""
         if self.tree is None or not isinstance(self.plan, CodesPlan):
             return self.notes
         return (*self.notes, *describe_ranges(self.plan, self.tree))
@@ -184,18 +176,18 @@ class HierarchyChoice:
 
 @dataclass(frozen=True, eq=False)
 class FileReview:
-    """A hierarchy file that was read and waits to be looked through."""
+    """A hierarchy file that waits for the user's review."""
 
     file: str  # Its name
-    found: HierarchyFile | None  # The hierarchy, or None
-    column: str | None  # The column that it is meant for, or None
-    problem: str | None  # Why it cannot be used at all, in a sentence
+    found: HierarchyFile | None
+    column: str | None  # The column that it is meant for
+    problem: str | None  # Why it cannot be used at all
 
 
 def choose(
     builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:
-    """Build the tree that was asked for; a mistake becomes the choice's problem."""
+    """Build the tree of a choice; a mistake becomes its problem."""
     counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None
@@ -204,9 +196,9 @@ def choose(
             if "content" not in typed and "imported" not in typed:
                 hint = "Choose a CSV or JSON file of the hierarchy."
                 return HierarchyChoice(builder, typed, hint=hint, counts=counts)
-            found: HierarchyFile | None = typed.get("imported")
-            found = found or read_hierarchy(typed["content"], str(typed["name"]))
-            tree, notes = found.hierarchy, found.notes
+            file: HierarchyFile | None = typed.get("imported")
+            file = file or read_hierarchy(typed["content"], str(typed["name"]))
+            tree, notes = file.hierarchy, file.notes
         elif builder == "drawn":
             tree = typed["drawn"]
         elif builder in _TREES:
@@ -220,15 +212,15 @@ def choose(
     except KanonError as error:
         return HierarchyChoice(builder, typed, problem=error.sentence, counts=counts)
     choice = HierarchyChoice(builder, typed, counts=counts, notes=notes, plan=plan)
-    return _matched(choice, tree)
+    return _match_values(choice, tree)
 
 
 def remade(choice: HierarchyChoice, column: str, values: ValueCounts) -> HierarchyChoice:
-    made = choose(choice.builder, choice.typed, column, values)
-    return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
+    new_choice = choose(choice.builder, choice.typed, column, values)
+    return replace(new_choice, notes=tuple(dict.fromkeys([*choice.notes, *new_choice.notes])))
 
 
-def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
+def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     lacking = lacking_values(choice.counts, tree)
     if lacking:
         problem = (
@@ -242,13 +234,15 @@ def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
 
 
 def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> HierarchyChoice:
-    """The same choice with a tree that was drawn from it; what was typed before is kept."""
+    """The same choice with a drawn tree; the typed parameters stay."""
     typed = {**choice.typed, "drawn": tree}
-    return _matched(replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree)
+    return _match_values(
+        replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree
+    )
 
 
-def imported(name: str, found: HierarchyFile, column: str, values: ValueCounts) -> HierarchyChoice:
-    return choose("file", {"name": name, "imported": found}, column, values)
+def imported(name: str, file: HierarchyFile, column: str, values: ValueCounts) -> HierarchyChoice:
+    return choose("file", {"name": name, "imported": file}, column, values)
 
 
 def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
@@ -261,7 +255,7 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     if not odd:
         return choice
     note = (
-        f"All other values are numbers; if {listing(odd)} stands for missing, add it to the cells "
+        f"All other values are numbers. If {listing(odd)} stands for missing, add it to the cells "
         "that count as missing under 'How it was read'."
     )
     return replace(choice, notes=(*choice.notes, note))
@@ -274,27 +268,26 @@ def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) ->
 
 
 def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
-    """A hierarchy suggested from the values and their records, with the reason as its note."""
+    """A hierarchy suggested from the values, with the reason as its note."""
     proposal = propose(values.counts, values.chosen)
-    typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
+    typed = {name: _format_parameter(value) for name, value in proposal.parameters.items()}
     choice = choose(proposal.builder, typed, column, values)
     return replace(choice, notes=(proposal.reason, *choice.notes))
 
 
 def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
-    """What the fields of a builder hold before anything is typed."""
     texts = values.texts
     if builder == "ordered":
-        return {"sizes": "3, 2", "order": "\n".join(_in_order(texts, values.chosen))}
+        return {"sizes": "3, 2", "order": "\n".join(_order_texts(texts, values.chosen))}
     if builder == "quantiles":
         return {"parts": "8, 4, 2"}
     if builder == "frequency":
         return {"least": str(max(5, values.n_records // 100))}
-    found = starting_parameters(builder, texts, values.chosen)
-    return {name: _as_text(value) for name, value in found.items()}
+    parameters = starting_parameters(builder, texts, values.chosen)
+    return {name: _format_parameter(value) for name, value in parameters.items()}
 
 
-def _as_text(value: object) -> str:
+def _format_parameter(value: object) -> str:
     if not isinstance(value, list | tuple):
         return str(value)
     if value and isinstance(value[0], CodeRange):
@@ -302,27 +295,27 @@ def _as_text(value: object) -> str:
     return ", ".join(map(str, value))
 
 
-def _in_order(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
+def _order_texts(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
     """Numbers by size, dates by time, other texts by name."""
-    found = sizes(texts, kind)
-    if found is None:
+    numbers = sizes(texts, kind)
+    if numbers is None:
         return sorted(texts, key=str.casefold)
-    return [text for _, text in sorted(zip(found, texts, strict=True))]
+    return [text for _, text in sorted(zip(numbers, texts, strict=True))]
 
 
 # --- from text to a plan, or to a tree that a plan writes out -------------------------------
-def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
-    origin = _number_or_none("The number that bounds count from", typed.get("origin", ""))
+def _plan_intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    origin = _parse_number("The number that bounds count from", typed.get("origin", ""))
     return IntervalsPlan(
         build="intervals",
-        widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
+        widths=_parse_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
         origin=0.0 if origin is None else origin,
-        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
-        highest=_number_or_none("The highest bound", typed.get("highest", "")),
+        lowest=_parse_number("The lowest bound", typed.get("lowest", "")),
+        highest=_parse_number("The highest bound", typed.get("highest", "")),
     )
 
 
-def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+def _plan_mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     keep = typed.get("keep", "")
     step = str(typed.get("step", "")).strip()
     if step and str(keep).strip():
@@ -331,110 +324,111 @@ def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
             "not both."
         )
     if step:
-        steps = _whole_numbers("Characters masked at a time", step, "2")
-        kept = mask_steps(max(map(len, counts), default=0), steps[0])
+        steps = _parse_whole_numbers("Characters masked at a time", step, "2")
+        lengths = mask_steps(max(map(len, counts), default=0), steps[0])
     else:
-        kept = _whole_numbers("Kept characters", keep, "4, 3, 2")
-    return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
+        lengths = _parse_whole_numbers("Kept characters", keep, "4, 3, 2")
+    return MaskPlan(build="mask", keep=lengths, side=typed.get("side") or "left")
 
 
-def _codes(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+def _plan_codes(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     prefixes = str(typed.get("prefixes") or "").strip()
     return CodesPlan(
         build="codes",
         separators=str(typed.get("separators") or "").strip(),
-        prefixes=_whole_numbers("Kept characters", prefixes, "3, 2") if prefixes else [],
+        prefixes=_parse_whole_numbers("Kept characters", prefixes, "3, 2") if prefixes else [],
         ranges=parse_ranges(str(typed.get("ranges") or "")),
     )
 
 
-def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+def _plan_dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     levels = [part.strip() for part in str(typed.get("levels", "")).split(",") if part.strip()]
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            f"Periods are {', '.join(DATE_LEVELS)} with commas between, not "
+            f"Periods are {', '.join(DATE_LEVELS)}, separated by commas, not "
             f"{quoted(unknown[0] if unknown else '')}."
         )
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
 
 
-def _ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+def _plan_ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     day = str(typed.get("day", "")).strip()
     try:
         date.fromisoformat(day)
     except ValueError:
         raise HierarchyError(
-            f"The day at which ages are counted is written like 2026-11-25, not {quoted(day)}."
+            f"Write the day of the ages like 2026-11-25, not {quoted(day)}."
         ) from None
     return AgesPlan(
         build="ages",
         day=day,
-        widths=_numbers("Widths", typed.get("widths", ""), "1, 5, 10"),
-        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
-        highest=_number_or_none("The highest bound", typed.get("highest", "")),
+        widths=_parse_numbers("Widths", typed.get("widths", ""), "1, 5, 10"),
+        lowest=_parse_number("The lowest bound", typed.get("lowest", "")),
+        highest=_parse_number("The highest bound", typed.get("highest", "")),
     )
 
 
 _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyPlan]] = {
     "suppression": lambda typed, counts: SuppressionPlan(build="suppression"),
-    "intervals": _intervals,
-    "mask": _mask,
-    "codes": _codes,
-    "dates": _dates,
-    "ages": _ages,
+    "intervals": _plan_intervals,
+    "mask": _plan_mask,
+    "codes": _plan_codes,
+    "dates": _plan_dates,
+    "ages": _plan_ages,
 }
-"""Builders that a plan knows by name."""
 
 
-def _quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
-    parts = _whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
+def _build_quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
+    parts = _parse_whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
     return quantile_intervals(values.counts, parts, values.chosen)
 
 
-def _ordered(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
+def _build_ordered_tree(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
     return ordered(
-        listed or _in_order(values.texts, values.chosen),
-        _whole_numbers("Members per group", typed.get("sizes", ""), "3, 2"),
+        listed or _order_texts(values.texts, values.chosen),
+        _parse_whole_numbers("Members per group", typed.get("sizes", ""), "3, 2"),
     )
 
 
-def _frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
-    least = _whole_numbers("The number of records", typed.get("least", ""), "10")
+def _build_frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
+    least = _parse_whole_numbers("The number of records", typed.get("least", ""), "10")
     return by_frequency(values.counts, least[0])
 
 
 _TREES: Mapping[str, Callable[[Mapping[str, Any], ValueCounts], Hierarchy]] = {
-    "quantiles": _quantiles,
-    "ordered": _ordered,
-    "frequency": _frequency,
+    "quantiles": _build_quantiles,
+    "ordered": _build_ordered_tree,
+    "frequency": _build_frequency,
 }
 """Builders whose tree depends on the records, or on a list of values: a plan writes it out."""
 
 
-def _numbers(what: str, text: object, example: str) -> list[float]:
+def _parse_numbers(subject: str, text: object, example: str) -> list[float]:
     try:
-        found = [float(part) for part in str(text).split(",") if part.strip()]
+        numbers = [float(part) for part in str(text).split(",") if part.strip()]
     except ValueError:
-        found = []
-    if not found:
+        numbers = []
+    if not numbers:
         instead = f", not {quoted(text)}" if str(text).strip() else ""
-        raise HierarchyError(f"{what} are numbers with commas between, such as {example}{instead}.")
-    return found
+        raise HierarchyError(
+            f"{subject} are numbers separated by commas, such as {example}{instead}."
+        )
+    return numbers
 
 
-def _whole_numbers(what: str, text: object, example: str) -> list[int]:
-    found = _numbers(what, text, example)
-    if any(not number.is_integer() for number in found):
-        raise HierarchyError(f"{what} are whole numbers, such as {example}.")
-    return [int(number) for number in found]
+def _parse_whole_numbers(subject: str, text: object, example: str) -> list[int]:
+    numbers = _parse_numbers(subject, text, example)
+    if any(not number.is_integer() for number in numbers):
+        raise HierarchyError(f"{subject} are whole numbers, such as {example}.")
+    return [int(number) for number in numbers]
 
 
-def _number_or_none(what: str, text: object) -> float | None:
+def _parse_number(subject: str, text: object) -> float | None:
     if not str(text).strip():
         return None
     try:
         return float(str(text))
     except ValueError:
-        raise HierarchyError(f"{what} is a number or left empty, not {quoted(text)}.") from None
+        raise HierarchyError(f"{subject} is a number or left empty, not {quoted(text)}.") from None

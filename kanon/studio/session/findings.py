@@ -1,4 +1,4 @@
-"""What was worked out for the table of a session."""
+"""The results for the table of a session."""
 
 import math
 from collections.abc import Mapping
@@ -30,27 +30,27 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True, eq=False)
 class EngineFindings:
-    """What a worker tells of a release that an engine made and wrote: all but the release."""
+    """All that a worker tells of a release that an engine wrote."""
 
     measures: Mapping[str, Any]  # What the command line writes into ``M.json``
     alteration: float  # What it lost, as the plan's metric counts, in percent
     original_classes: int  # The number of classes of the table
     heights: Mapping[str, int]  # Per quasi-identifier the number of levels of its hierarchy
     trace: Trace  # What the algorithm did
-    # Into how many parts the classes were cut, what is proved of the least loss, what every class
-    # meets, and what leaves: sentences, or nothing.
+    # Sentences, or empty: the parts the classes were cut into, what is proved of the least loss,
+    # what every class meets, and what is released.
     parts: str
     proof: str
     met: str
     leaves: str
-    remarks: tuple[Remark, ...]  # What the release may give away although it meets its models
+    remarks: tuple[Remark, ...]  # What the release may reveal although it meets its models
 
 
 @dataclass(frozen=True, eq=False)
 class EngineRelease:
-    plan: Plan  # What it was made by, and a fingerprint of that
+    plan: Plan
     settings: str
-    found: EngineFindings  # What is known of it
+    found: EngineFindings
     place: str  # Where it is
     seconds: float  # How long all of it took
 
@@ -69,14 +69,14 @@ class Result:
         return self.solution.known
 
     def k_for(self, k: int) -> int:
-        """The k that can be shown: any up to n, or the nearest of those that were computed."""
+        """The k that can be shown: any up to n, or the nearest that was computed."""
         most = min(k, self.prepared.classes.n_records)
         if self.known is None:
             return most
-        return min(self.known, key=lambda one: abs(math.log(one / most)))
+        return min(self.known, key=lambda number: abs(math.log(number / most)))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
-        """The release for k: looked up, checked against its plan, not computed again."""
+        """Look up the release for k and check it against its plan, without a new run."""
         plan = self.prepared.plan.model_copy(update={"order": order})
         return release_at(replace(self.prepared, plan=plan), self.solution, k)
 
@@ -104,14 +104,14 @@ class GreatestKResult:
 
 
 AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
-"""The k that the advisor averages over, and what k and l should be at least and t at most."""
+"""The k that the advisor averages over, and the required least k and l and largest t."""
 
 
 @dataclass(frozen=True, eq=False)
 class AdviceResult:
-    comparison: Comparison  # The ways side by side
-    settings: str  # A fingerprint of all that they depend on
-    # Per what was asked and place of a way what it lost when it was run again.
+    comparison: Comparison
+    settings: str  # A fingerprint of all that it depends on
+    # The loss of repeated runs, by what was required and the place of a line.
     again: Mapping[tuple[AskedOfWays, int], RepeatedLoss]
 
 
@@ -123,7 +123,7 @@ class LatticeResult:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun:
-    """A run that a comparison made, so that no other one makes it again."""
+    """A run of a comparison, kept so that others need not repeat it."""
 
     numbers: Curves | Points  # The criteria over k
     measured: frozenset[str]  # What each metric was that its releases were measured in
@@ -133,42 +133,30 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class FoundBound:
-    """A lower bound of all releases, and whether it was looked for closely."""
-
     bound: LowerBound
     closely: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Findings(SessionPart):
-    """All that was worked out for a table: replaced whole when there is another one."""
+    """All results for a table, replaced whole with it."""
 
-    # The last finished run, comparison, measurement of the searches, and greatest k with a model.
-    result: Result | None = None
-    # The last release that an engine made and wrote, of classes that stay there.
+    result: Result | None = None  # Of each kind the last one
     engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
     searched: SearchesResult | None = None
     greatest: GreatestKResult | None = None
-    # Every metric, strategy and scope, as the advisor tried them last.
     advised: AdviceResult | None = None
-    # The comparison before an edit and the one after it.
-    what_if: tuple[ComparisonResult, ComparisonResult] | None = None
-    # What several releases say together, with a fingerprint of which.
-    together: tuple[str, CombinedReleases] | None = None
-    found_lattice: LatticeResult | None = None  # The last lattice that a worker looked at
-    # The report made last; and the fingerprint of the population that it counted, None if it
-    # counted none.
+    what_if: tuple[ComparisonResult, ComparisonResult] | None = None  # Before and after an edit
+    together: tuple[str, CombinedReleases] | None = None  # With a fingerprint of the releases
+    found_lattice: LatticeResult | None = None
     reported: Report | None = None
-    reported_people: Origin | None = None
-    # What comparisons have found, what trained classifiers scored, what releases were measured and
-    # learnt from, and what came of the runs of the simulated study: by a fingerprint of all that
-    # each depends on. A cancelled study leaves what it found.
+    reported_people: Origin | None = None  # The population that the report counted, if any
+    # By a fingerprint of all that each depends on; a cancelled study leaves what it found.
     runs: Mapping[str, MeasuredRun] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[ReleaseMeasures | LearntScores, ...]] = field(
         default_factory=dict
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
-    # What no release can lose less than, by a fingerprint of all that it depends on.
     bounds: Mapping[str, FoundBound] = field(default_factory=dict)

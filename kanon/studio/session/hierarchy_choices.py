@@ -1,4 +1,4 @@
-"""The hierarchies of a session: chosen, built, undone, made anew for other records."""
+"""The hierarchies of a session: choose, build, undo, and rebuild them for other records."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -21,16 +21,15 @@ from kanon.studio.session.work import Work
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:
-    """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
     return with_roles(work, [column], role)
 
 
 def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
-    """The work with another role for some columns, as if each had been chosen by hand."""
+    """Set the role of some columns; new quasi-identifiers get a first hierarchy."""
     roles, reasons = dict(work.table.roles), dict(work.table.reasons)
     for column in columns:
-        told = ["Set by you.", singles_out(work.table.records.distinct_of(column))]
-        roles[column], reasons[column] = role, " ".join(filter(None, told))
+        sentences = ["Set by you.", singles_out(work.table.records.distinct_of(column))]
+        roles[column], reasons[column] = role, " ".join(filter(None, sentences))
     undecided = work.table.undecided.difference(columns)
     table = replace(work.table, roles=roles, reasons=reasons, undecided=undecided)
     return with_choices(work.with_parts(table, replace(work.message, problem=None)))
@@ -42,21 +41,20 @@ def with_missing(work: Work, missing: Missing) -> Work:
 
 
 def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
-    """The work with another hierarchy for a column; the old one can be had back."""
     return with_chosen(work, {column: choice})
 
 
 def with_chosen(work: Work, choices: Mapping[str, HierarchyChoice]) -> Work:
-    """The work with other hierarchies for some columns; the old ones are had back together."""
+    """Set the hierarchies of some columns; one undo brings all back."""
     press = object()
     for column, choice in choices.items():
         old, history = work.table.choices.get(column), work.table.history(column)
         after = history if old is None else history.after(old, press)
-        work = _chosen(work, column, choice, after)
+        work = _set_hierarchy(work, column, choice, after)
     return work
 
 
-def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
+def _set_hierarchy(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
     choices = {**work.table.choices, column: choice}
     histories = {**work.table.histories, column: history}
     return work.with_parts(replace(work.table, choices=choices, histories=histories), Message())
@@ -68,7 +66,7 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
 
 
 def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
-    """The work with a sensitive column coarsened by a builder's hierarchy; as it is without one."""
+    """Coarsen a sensitive column by a builder's hierarchy; without a builder, not at all."""
     if not builder:
         return with_level(work, column, 0)
     work = with_level(work, column, work.table.levels.get(column, 1))
@@ -76,7 +74,7 @@ def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, o
 
 
 def with_level(work: Work, column: str, level: int) -> Work:
-    """The work with a sensitive column at another level of its hierarchy; 0 as it is."""
+    """Set the level that a sensitive column is coarsened to; 0 releases it unchanged."""
     levels = {name: old for name, old in work.table.levels.items() if name != column}
     if level:
         levels[column] = level
@@ -94,26 +92,25 @@ def built(
         tree = old.typed.get("drawn", old.tree)  # what was drawn before is not lost
         return old if tree is None else drawn(old, tree)
     if builder != old.builder:
-        given = {key: value for key, value in entered.items() if value != ""}
-        entered = {**starting_text(builder, values), **given}
+        filled_in = {key: value for key, value in entered.items() if value != ""}
+        entered = {**starting_text(builder, values), **filled_in}
     return choose(builder, entered, column, values)
 
 
 def undone(work: Work, column: str) -> Work:
-    """The work before the last change of a column's hierarchy, and of others by the same press."""
+    """Undo the last change of a column's hierarchy, and of others by the same press."""
     if not work.table.history(column).past:
         raise HierarchyError("There is nothing to undo.")
-    return _stepped(work, column, lambda history: history.past, History.back)
+    return _step_histories(work, column, lambda history: history.past, History.back)
 
 
 def redone(work: Work, column: str) -> Work:
-    """The work with the change that was undone last, in all columns that it was undone in."""
     if not work.table.history(column).future:
         raise HierarchyError("There is nothing to redo.")
-    return _stepped(work, column, lambda history: history.future, History.forward)
+    return _step_histories(work, column, lambda history: history.future, History.forward)
 
 
-def _stepped(
+def _step_histories(
     work: Work,
     column: str,
     steps: Callable[[History], tuple[ChangedChoice, ...]],
@@ -123,28 +120,28 @@ def _stepped(
     for name, history in work.table.histories.items():
         if not steps(history) or steps(history)[-1].press is not press:
             continue
-        found, after = step(history, work.table.choices[name])
+        choice, after = step(history, work.table.choices[name])
         # The records may have changed meanwhile: what the tree lacks is counted again.
         values = work.table.complete_records.counted(name)
-        work = _chosen(work, name, remade(found, name, values), after)
+        work = _set_hierarchy(work, name, remade(choice, name, values), after)
     return work
 
 
 def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
-    """The work with a hierarchy for each column that needs one; trees follow the kept records."""
-    kept = work.table.complete_records
+    """Build the missing hierarchies and rebuild all others for the current records."""
+    records = work.table.complete_records
     choices, histories = dict(work.table.choices), dict(work.table.histories)
     for column in work.table.hierarchy_columns:
         old = choices.get(column)
         if old is None:
-            choices[column] = _first_choice(folder, column, kept.counted(column))
+            choices[column] = _suggest_first(folder, column, records.counted(column))
             continue
-        choices[column] = remade(old, column, kept.counted(column))
+        choices[column] = remade(old, column, records.counted(column))
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
             history = work.table.history(column)
             histories[column] = replace(history, version=history.version + 1)
     previews = {
-        column: remade(preview, column, kept.counted(column))
+        column: remade(preview, column, records.counted(column))
         for column, preview in work.table.previews.items()
         if column in work.table.hierarchy_columns
     }
@@ -152,8 +149,8 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
     return work.with_parts(table)
 
 
-def _first_choice(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:
-    """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
+def _suggest_first(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:
+    """The hierarchy of that name that comes with kanon if it covers the column; else a builder."""
     path = bundled_file(folder, column)
     if path is not None:
         typed = {"name": f"{folder}/{path.name}", "content": path.read_bytes()}

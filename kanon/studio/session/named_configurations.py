@@ -1,4 +1,4 @@
-"""Configurations kept under a name: keep, rename, remove, save as a plan, import from one."""
+"""Saved configurations: save, rename, delete, apply, export as a plan, import from one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,54 +21,59 @@ from kanon.studio.session.parts import Message, NamedConfiguration
 from kanon.studio.session.run_plan import with_plan
 from kanon.studio.session.work import Work
 
-LONGEST_TITLE = 40  # the most characters in the name of a kept configuration
+LONGEST_TITLE = 40  # characters in the name of a saved configuration
 
 
 def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> Work:
-    kept = _with_pin(work, title, plan, trees)
-    return kept.with_notice(
-        f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
-        "chosen from now on."
+    new_work = _add_configuration(work, title, plan, trees)
+    return new_work.with_notice(
+        f"{quoted(new_work.kept.pinned[-1].title)} is saved. Later choices do not change it."
     )
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
-    title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
+    title = checked_title(title, [name for name in _get_titles(work) if name != old])
     pinned = tuple(
-        replace(each, title=title) if each.title == old else each for each in work.kept.pinned
+        replace(saved, title=title) if saved.title == old else saved for saved in work.kept.pinned
     )
     yardstick = title if work.kept.yardstick == old else work.kept.yardstick
     return work.with_parts(replace(work.kept, pinned=pinned, yardstick=yardstick), Message())
 
 
 def unpinned(work: Work, title: str) -> Work:
-    """The work without a kept configuration; :func:`restored` brings it back."""
-    gone = next(each for each in work.kept.pinned if each.title == title)
-    pinned = tuple(each for each in work.kept.pinned if each is not gone)
+    removed = _get_configuration(work, title)
+    pinned = tuple(saved for saved in work.kept.pinned if saved is not removed)
     yardstick = "" if work.kept.yardstick == title else work.kept.yardstick
-    kept = replace(work.kept, pinned=pinned, unpinned=gone, yardstick=yardstick)
+    kept = replace(work.kept, pinned=pinned, unpinned=removed, yardstick=yardstick)
     return work.with_parts(kept, Message())
 
 
 def restored(work: Work) -> Work:
-    """The work with the kept configuration that was removed last."""
+    """Bring back the configuration that was deleted last."""
     if work.kept.unpinned is None:
         return work
-    checked_title(work.kept.unpinned.title, [each.title for each in work.kept.pinned])
+    checked_title(work.kept.unpinned.title, _get_titles(work))
     return work.with_parts(
         replace(work.kept, pinned=(*work.kept.pinned, work.kept.unpinned), unpinned=None), Message()
     )
 
 
 def used(work: Work, title: str) -> Work:
-    each = next(each for each in work.kept.pinned if each.title == title)
-    check_columns(work.table.records.columns, each.plan.columns)
-    notice = f"Roles, hierarchies and settings are those of {quoted(title)}."
-    return with_plan(work, each.plan).with_notice(notice)
+    plan = _get_configuration(work, title).plan
+    check_columns(work.table.records.columns, plan.columns)
+    notice = f"Roles, hierarchies and settings are now those of {quoted(title)}."
+    return with_plan(work, plan).with_notice(notice)
+
+
+def _get_titles(work: Work) -> list[str]:
+    return [saved.title for saved in work.kept.pinned]
+
+
+def _get_configuration(work: Work, title: str) -> NamedConfiguration:
+    return next(saved for saved in work.kept.pinned if saved.title == title)
 
 
 def export(pinned: NamedConfiguration) -> str:
-    """The plan of a kept configuration as JSON: what the command line repeats."""
     return pinned.plan.to_json()
 
 
@@ -76,135 +81,136 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("The file is no plan: it is not text in UTF-8.") from None
-    given = read_json(text)
-    if isinstance(given, dict) and "project" in given:
+        raise PlanError("This file is not a plan: it is not UTF-8 text.") from None
+    document = read_json(text)
+    if isinstance(document, dict) and "project" in document:
         raise PlanError(
             "This is a project, not a plan: open it under Project, below the navigation."
         )
-    given, change = of_this_version(given)
-    plan = Plan.from_content(given)
+    document, change = of_this_version(document)
+    plan = Plan.from_content(document)
     check_whole(plan)
     for name, part in plan.metrics.items():
         if name in work.settings.composed and work.settings.composed[name] != part:
             raise PlanError(
-                f"The plan composes a metric called {quoted(name)}, and yours of that name is "
-                "another one; remove yours on the page Metrics first."
+                f"The plan has its own metric {quoted(name)}, and yours of that name is different. "
+                "Delete yours on the page Metrics first."
             )
     check_columns(work.table.records.columns, plan.columns)
-    one = _on_table(NamedConfiguration(title, plan, {}), work)
-    if any(finding.kind == "unfit" for finding in one.findings):
-        # Says what is wrong with the plan itself, whatever the table.
-        _runnable(prepare(plan, work.table.records))
-    kept = _with_pin(work, title, plan, one.trees, one.findings)
-    if not one.fits:
-        said = [f"{quoted(title)} was imported.", _unfit([title]), change]
-        return kept.with_notice(" ".join(filter(None, said)))
-    said = [
-        f"{quoted(kept.kept.pinned[-1].title)} was imported: it stays as it is, whatever is "
-        "chosen from now on."
-    ]
+    configuration = _check_on_table(NamedConfiguration(title, plan, {}), work)
+    if any(finding.kind == "unfit" for finding in configuration.findings):
+        # Raises the error of the plan itself, whatever the table.
+        _check_runnable(prepare(plan, work.table.records))
+    new_work = _add_configuration(work, title, plan, configuration.trees, configuration.findings)
+    if not configuration.fits:
+        sentences = [f"{quoted(title)} was imported.", _describe_misfits([title]), change]
+        return new_work.with_notice(" ".join(filter(None, sentences)))
+    name = quoted(new_work.kept.pinned[-1].title)
+    sentences = [f"{name} was imported. Later choices do not change it."]
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
     if beyond:
-        said.append(f"It asks for {listing(beyond)} too, which the curves over k leave out.")
+        sentences.append(f"It also requires {listing(beyond)}, which the curves over k leave out.")
     if change:
-        said.append(change)
-    return kept.with_parts(
-        replace(kept.settings, composed={**work.settings.composed, **plan.metrics}),
-        replace(kept.message, notice=" ".join(said)),
+        sentences.append(change)
+    return new_work.with_parts(
+        replace(new_work.settings, composed={**work.settings.composed, **plan.metrics}),
+        replace(new_work.message, notice=" ".join(sentences)),
     )
 
 
 def check_whole(plan: Plan) -> None:
-    """Check that a plan from elsewhere names no file: it would be read where kanon runs."""
+    """Refuse a plan from elsewhere that names a file: kanon would read it on its own machine."""
     elsewhere = [
         name for name, column in plan.columns.items() if file_of(column.hierarchy) is not None
     ]
     if elsewhere:
         raise PlanError(
-            f"The hierarchy of {listing(elsewhere)} is a file beside the plan; a plan can be "
-            "imported whose hierarchies are written in it, as those are that kanon saves "
-            "here."
+            f"The hierarchy of {listing(elsewhere)} is a separate file. Import a plan that "
+            "contains its hierarchies, as the plans that kanon saves here do."
         )
 
 
 def carried(old: Work, new: Work) -> Work:
     if not old.kept.pinned:
         return new
-    # What a table in an engine held would have to be asked for again.
+    # A table in an engine would have to be queried again.
     before = old.table.records if isinstance(old.table.records, MemoryTable) else None
-    pinned = tuple(_on_table(each, new, before) for each in old.kept.pinned)
-    fitting = [each.title for each in pinned if each.fits]
-    said = [new.message.notice or ""]
+    pinned = tuple(_check_on_table(saved, new, before) for saved in old.kept.pinned)
+    fitting = [saved.title for saved in pinned if saved.fits]
+    misfits = [saved.title for saved in pinned if not saved.fits]
+    sentences = [new.message.notice or ""]
     if fitting:
-        said.append(f"{listing(fitting)} fits this table and stays kept.")
-    if len(fitting) < len(pinned):
-        said.append(_unfit([each.title for each in pinned if not each.fits]))
+        fit = "fits this table and stays" if len(fitting) == 1 else "fit this table and stay"
+        sentences.append(f"{listing(fitting)} {fit} saved.")
+    if misfits:
+        sentences.append(_describe_misfits(misfits))
     return new.with_parts(
-        replace(new.kept, pinned=pinned), replace(new.message, notice=" ".join(filter(None, said)))
+        replace(new.kept, pinned=pinned),
+        replace(new.message, notice=" ".join(filter(None, sentences))),
     )
 
 
-def _unfit(titles: Sequence[str]) -> str:
+def _describe_misfits(titles: Sequence[str]) -> str:
+    do = "does" if len(titles) == 1 else "do"
     return (
-        f"{listing(titles)} does not fit this table: under Keep, on the page Compare, stands what "
-        "is new in it."
+        f"{listing(titles)} {do} not fit this table; the list of saved configurations on the page "
+        "Compare says why."
     )
 
 
-def _on_table(
-    each: NamedConfiguration, work: Work, before: Table | None = None
+def _check_on_table(
+    configuration: NamedConfiguration, work: Work, before: Table | None = None
 ) -> NamedConfiguration:
     try:
-        _check_classes_come(each.plan, work.table.records)
-        findings, prepared = found_next(each.plan, work.table.records, before=before)
-        found = replace(each, findings=findings)
-        if not found.fits:
-            return found
-        classes = _runnable(prepared or prepare(each.plan, work.table.records))
+        _check_classes_load(configuration.plan, work.table.records)
+        findings, prepared = found_next(configuration.plan, work.table.records, before=before)
+        checked = replace(configuration, findings=findings)
+        if not checked.fits:
+            return checked
+        classes = _check_runnable(prepared or prepare(configuration.plan, work.table.records))
     except KanonError as error:
-        return replace(each, findings=(Finding("unfit", "", True, str(error)),))
-    return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
+        return replace(configuration, findings=(Finding("unfit", "", True, str(error)),))
+    return replace(checked, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
 
 
-def _check_classes_come(plan: Plan, table: Table) -> None:
-    """Check that the classes of a plan come here: else an engine would count them meanwhile."""
+def _check_classes_load(plan: Plan, table: Table) -> None:
+    """Refuse a plan whose classes an engine would have to count first, which can take long."""
     columns, most = plan.roles.quasi_identifiers, settings().classes
     if not isinstance(table, StoredTable) or not {*columns} <= {*table.columns}:
         return
     if table.most_classes(columns) > most and (table.known_classes(columns) or most + 1) > most:
         raise PlanError(
-            "This table may have more classes by these quasi-identifiers than come here, so "
-            "nobody looked whether the configuration fits."
+            "By these quasi-identifiers the table may have more classes than kanon loads, so the "
+            "configuration was not checked."
         )
 
 
-def _runnable(prepared: PreparedRun) -> EquivalenceClasses:
+def _check_runnable(prepared: PreparedRun) -> EquivalenceClasses:
     prepared.task()
     return prepared.classes
 
 
-def _with_pin(
+def _add_configuration(
     work: Work,
     title: str,
     plan: Plan,
     trees: Mapping[str, Hierarchy],
     findings: tuple[Finding, ...] = (),
 ) -> Work:
-    title = checked_title(title, [each.title for each in work.kept.pinned])
+    title = checked_title(title, [other.title for other in work.kept.pinned])
     led = plan.algorithm
     if needs_sensitive(led.strategy):  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
-    kept = NamedConfiguration(
+    configuration = NamedConfiguration(
         title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings
     )
-    return work.with_parts(replace(work.kept, pinned=(*work.kept.pinned, kept)), Message())
+    return work.with_parts(replace(work.kept, pinned=(*work.kept.pinned, configuration)), Message())
 
 
-def checked_title(title: str, taken: Sequence[str]) -> str:
+def checked_title(title: str, taken_titles: Sequence[str]) -> str:
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
-        raise PlanError(f"A kept configuration needs a name of 1 to {LONGEST_TITLE} characters.")
-    if title.casefold() in {other.casefold() for other in taken}:
-        raise PlanError(f"The name {quoted(title)} is taken; give another one.")
+        raise PlanError(f"A saved configuration needs a name of 1 to {LONGEST_TITLE} characters.")
+    if title.casefold() in {other.casefold() for other in taken_titles}:
+        raise PlanError(f"The name {quoted(title)} is taken; choose another one.")
     return title

@@ -26,18 +26,18 @@ from kanon.run import Run
 from kanon.sources.reading import TableFile
 from kanon.strategies import Scope
 
-TEXT_TITLES: Mapping[str, str] = {"title": "Title", **TERMS}  # what each text is called on the page
+TEXT_TITLES: Mapping[str, str] = {"title": "Title", **TERMS}  # the label of each text
 
 
 @dataclass(frozen=True, eq=False)
 class SessionPart:
-    """A part of the state of a session: of each class a session has one, and only replaces it."""
+    """A section of a session's state; a session has one of each class and only replaces it."""
 
-    # What the controls of its fields are called, of those that something may depend on.
+    # The labels of the fields that results may depend on.
     LABELS: ClassVar[Mapping[str, str]] = {}
 
     def for_another_table(self) -> SessionPart | None:
-        """What stays of it when another table is opened; None if it begins anew."""
+        """What stays of it when another table is opened; None if nothing does."""
         return None
 
     def read_again(self) -> SessionPart:
@@ -46,24 +46,20 @@ class SessionPart:
 
 @dataclass(frozen=True, eq=False)
 class Message(SessionPart):
-    """The last thing that went wrong or happened, until something else is tried."""
+    """The last problem or notice, until something else is tried."""
 
     problem: str | None = None  # A sentence each
     notice: str | None = None
-    # Beside which control it went wrong, where that one hides what is said above it.
-    problem_at: str = ""
+    problem_at: str = ""  # The control beside which it is shown; else it is at the head
 
 
 @dataclass(frozen=True, eq=False)
 class SharedView(SessionPart):
-    # The column that the pages on hierarchies and metrics look at; see :attr:`Work.looked_at`.
-    column: str | None = None
-    # How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the drawn
-    # ones, or none.
+    column: str | None = None  # The column that the pages Hierarchies and Metrics show
     tree_view: Literal["tree", "levels", "edges"] = "tree"
-    shown: str = ""
-    uploads: int = 0  # How often files were uploaded, so that their field is empty again
-    started: bool = False  # Whether the first run was started by itself
+    shown: str = ""  # The weights on the edges: a metric's name, the drawn ones, or none
+    uploads: int = 0  # Counts uploads, so that their field is empty again
+    started: bool = False  # Whether the first run has started by itself
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
 
 
@@ -73,9 +69,9 @@ class RunSettings(SessionPart):
         "algorithm": "Algorithm",
         "metric": "Metric",
         "strategy": "Strategy",
-        "scope": "Whose l, t or k strategies look at",
+        "scope": "Where strategies measure l, t and k",
         "sensitive": "Sensitive column",
-        "cost": "A merge counts",
+        "cost": "Count a merge as",
         "tie_seed": "Tie seed",
         "seed": "Seed",
         "options": "Details of the algorithm",
@@ -89,7 +85,7 @@ class RunSettings(SessionPart):
         "composed": "Metrics of your own",
     }
 
-    # By their names in a plan; see :attr:`~kanon.studio.session.work.Work.strategy_used`.
+    # By their names in a plan.
     algorithm: str = "gaa"
     metric: str = "nllm"
     strategy: str = "s1"
@@ -97,24 +93,16 @@ class RunSettings(SessionPart):
     cost: Literal["weighted", "representatives"] = "weighted"
     tie_seed: int | None = None
     k: int = 5
-    # What was chosen for the own parameters of each algorithm; the share of the records that may be
-    # suppressed, None for what the algorithm does by itself; whether their rows stay, blanked; the
-    # order in which rows leave, by its name in a plan; what algorithms that draw at random begin
-    # with; the level of each quasi-identifier that the user picked, None without.
-    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    suppression: float | None = None
-    keep_suppressed: bool = False
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # Of each algorithm
+    suppression: float | None = None  # At most this share of the records; None: the default
+    keep_suppressed: bool = False  # Whether suppressed rows stay, blanked
     row_order: Literal["released", "table"] = "released"
     seed: int = 0
-    node: Mapping[str, int] | None = None
-    # The sensitive column that strategies and numbers look at; see
-    # :attr:`~kanon.studio.session.work.Work.focus`.
-    sensitive: str | None = None
+    node: Mapping[str, int] | None = None  # The picked level of each quasi-identifier
+    sensitive: str | None = None  # The sensitive column that strategies and numbers look at
     models: tuple[SensitiveModel, ...] = ()  # What every class has to meet beside k
-    # The metrics composed by the user, by name.
-    composed: Mapping[str, MetricPlan] = field(default_factory=dict)
-    # How much more it hurts to lose a column; 1 where nothing is said.
-    attribute_weights: Mapping[str, float] = field(default_factory=dict)
+    composed: Mapping[str, MetricPlan] = field(default_factory=dict)  # The user's own metrics
+    attribute_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is set
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,55 +111,44 @@ class CompareSettings(SessionPart):
         "compared": "Metrics",
         "algorithms": "Algorithms",
         "strategies": "Strategies",
-        "scopes": "Whose l, t or k strategies look at",
+        "scopes": "Where strategies measure l, t and k",
         "bands": "Show what ties decide",
     }
 
-    # The metrics to compare, the algorithms (none: the one that is chosen), the strategies and
-    # whose l and t they look at; and whether under several tie seeds each.
     compared: tuple[str, ...] = PUBLISHED
-    algorithms: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()  # None: the one that is chosen
     strategies: tuple[str, ...] = ("s1",)
     scopes: tuple[Scope, ...] = ("table",)
-    bands: bool = False
-    # Whether percentages are ranked rounded; the k from and to which areas are taken, None for one
-    # that fits; and which k count, a name in ``K_PRESETS``.
-    rounded: bool = False
-    interval: tuple[int, int] | None = None
-    counted_k: str = "fourteen"
-    # Which table of a comparison is shown, and the names of the two lines whose difference is.
+    bands: bool = False  # Whether each line runs under several tie seeds
+    rounded: bool = False  # Whether percentages are ranked rounded
+    interval: tuple[int, int] | None = None  # The k of areas; None for all that fit
+    counted_k: str = "fourteen"  # A name in ``K_PRESETS``
     table_shown: Literal[
         "areas", "places", "alterations", "closeness", "difference", "searches"
     ] = "areas"
-    pair: tuple[str, str] = ("", "")
-    # What stands on the board; None for what fits the comparison. What is seen larger below it: the
-    # measures of the small multiples and of the scatter.
-    layout: Layout | None = None
-    larger: tuple[str, str] = ("mean_alteration", "l_percent")
+    pair: tuple[str, str] = ("", "")  # The names of two lines whose difference is shown
+    layout: Layout | None = None  # The panels of the board; None for those that fit
+    larger: tuple[str, str] = ("mean_alteration", "l_percent")  # The measures of large charts
 
 
 @dataclass(frozen=True, eq=False)
 class Purpose(SessionPart):
-    """What the release is for, whom its risk is measured by, and what a report says of it."""
+    """What the release is for, how its risk is measured, and what a report says of it."""
 
     LABELS: ClassVar[Mapping[str, str]] = {
         "context": "What is it for?",
         "population_origin": "A table of the population",
     }
 
-    # What is asked of the release by what it is for.
     context: Context = field(default_factory=lambda: Context(release="public"))
-    # The table of the population that was uploaded, never written anywhere; and the fingerprint of
-    # its file.
-    population: TableFile | None = None
+    population: TableFile | None = None  # An uploaded table, never written anywhere
     population_origin: Origin | None = None
-    # What was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
-    # text stays as it is, so that it can be shortened.
+    # The texts of a report, by the names of Words; a text that is too long can be shortened.
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def people_counted(self) -> pd.DataFrame | None:
-        """The population that counts: that of the page Privacy, unless the attacker knows."""
+        """The population of the page Privacy, unless the attacker knows who is in the table."""
         if self.context.attacker == "prosecutor" or self.population is None:
             return None
         return self.population.table
@@ -188,21 +165,18 @@ class Purpose(SessionPart):
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease:
-    """A release that was downloaded or written."""
-
     key: str  # A fingerprint of all that it depends on
     title: str  # What its files are called
     release: Release  # What it shows of each class
-    counts: bool = True  # Whether somebody may have got it; not if the user says that nobody did
-    # Its plan; the name of the file, what its fingerprint is of, and the fingerprint.
+    counts: bool = True  # Whether anyone may have got it
     plan: str = ""
-    file: tuple[str, tuple[str, str]] | None = None
+    file: tuple[str, tuple[str, str]] | None = None  # Its name, what is hashed, and the hash
 
     @classmethod
-    def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
-        plan = done.prepared.plan
+    def of(cls, settings: str, title: str, run: Run) -> EarlierRelease:
+        plan = run.prepared.plan
         key = fingerprint_of(settings, plan.privacy, plan.order)
-        return cls(key, title, Release.of(done))
+        return cls(key, title, Release.of(run))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,29 +184,24 @@ class NamedConfiguration:
     title: str  # Its name
     plan: Plan  # All that it is, and its hierarchies as they were then
     trees: Mapping[str, Hierarchy]
-    shown: bool = True  # Whether it stands among the lines that are compared
-    # What is new for it in the table, if that is another one than it was made for.
-    findings: tuple[Finding, ...] = ()
+    shown: bool = True  # Whether comparisons include it
+    findings: tuple[Finding, ...] = ()  # What is new for it in another table
 
     @property
     def fits(self) -> bool:
-        """Whether it could be run on the table, for some k."""
-        return all(found.kind == "models" for found in self.findings if found.stops)
+        return all(finding.kind == "models" for finding in self.findings if finding.stops)
 
 
 @dataclass(frozen=True, eq=False)
 class Collection(SessionPart):
-    """What stays while settings change: configurations under a name, and releases handed out."""
+    """What stays while settings change: saved configurations and earlier releases."""
 
-    # The configurations that were kept, and the one that was removed last.
     pinned: tuple[NamedConfiguration, ...] = ()
-    unpinned: NamedConfiguration | None = None
-    # Whose hierarchies all releases are measured by: empty for those in use, the name of a kept
-    # configuration, None for each by its own.
+    unpinned: NamedConfiguration | None = None  # The one that was deleted last
+    # The hierarchies that measure all releases: "" for those in use, the name of a saved
+    # configuration, None for each release's own.
     yardstick: str | None = ""
-    # The releases of this table that were downloaded or written; and those that were made into
-    # files of late and are not among them yet, the one list that is changed.
-    handed: tuple[EarlierRelease, ...] = ()
+    handed: tuple[EarlierRelease, ...] = ()  # The releases that were downloaded or written
+    # Two lists that are changed: releases just downloaded, and the downloaded reports.
     made: list[EarlierRelease] = field(default_factory=list)
-    # What the reports said that were downloaded, the last one last; a list that is changed too.
     reports: list[ReportRecord] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The plan of a session, from all that was chosen, and a session set as a plan says."""
+"""The plan of a session, and a session set by a plan."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from kanon.studio.session.work import Work, check_classes_here, missing_undecide
 
 
 def plan_of(work: Work, in_engine: bool = False) -> Plan:
-    """Everything that was chosen, as a plan that the command line repeats."""
+    """The plan of all that was chosen; PlanError says what is still to be decided."""
     unfit = [
         column
         for column in work.table.quasi_identifiers
@@ -53,8 +53,8 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
     for column in work.table.coarse_columns:
         if column not in coarsened:
             raise PlanError(
-                f"{quoted(column)} is to be coarsened, and the hierarchy that was chosen "
-                "cannot be used; mend it on the page Data, or release the column as it is."
+                f"{quoted(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
+                "on the page Data, or release the column as it is."
             )
     incomplete = missing_undecided(work)
     if incomplete:  # never dropped, and never kept, in silence
@@ -68,15 +68,15 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
             )
         )
     if work.table.file.unclear:
-        raise PlanError("Say on the page Data whether the first line of the table holds names.")
+        raise PlanError(
+            "Say on the page Data whether the first line of the table holds column names."
+        )
     if work.table.undecided:  # never released in silence
         raise PlanError(
             one_or_many(
                 len(work.table.undecided),
-                "Nobody has decided what {columns} is to the people in the table; choose its role "
-                "on the page Data.",
-                "Nobody has decided what {columns} are to the people in the table; choose their "
-                "roles on the page Data.",
+                "{columns} has no role yet; choose its role on the page Data.",
+                "{columns} have no roles yet; choose their roles on the page Data.",
                 columns=listing(undecided_columns(work), most=12),
             )
         )
@@ -84,14 +84,13 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
         raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
         raise PlanError(
-            f"{model.sentence} is required, and that column is not sensitive any more; make "
-            "it sensitive on the page Data, or no longer require it on the page Anonymise."
+            f"{model.sentence} is required, but that column is no longer sensitive. Make it "
+            "sensitive on the page Data, or remove the requirement on the page Anonymise."
         )
     if work.table.person is not None and work.table.person_known is None:
         raise PlanError(
-            f"{quoted(work.table.person)} says which records are of one person, and it is no "
-            "identifier any more; make it one on the page Data, or choose there that k "
-            "counts records."
+            f"{quoted(work.table.person)} identifies the person, but it is no longer an "
+            "identifier. Make it one on the page Data, or choose there that k counts records."
         )
     if not in_engine:
         check_classes_here(work)
@@ -99,7 +98,7 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
 
 
 def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
-    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
+    """All that was chosen, in the form of a plan, even if it cannot be run."""
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
     for column, role in work.table.roles.items():
@@ -131,7 +130,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
             "metric": work.settings.metric,
             "strategy": work.strategy_used,
             "scope": work.settings.scope,
-            # The only one need not be named.
+            # A single one need not be named.
             "sensitive": work.focus if len(work.table.sensitive_columns) > 1 else None,
             "cost": work.settings.cost,
             "tie_seed": work.settings.tie_seed,
@@ -162,7 +161,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
 
 
 def suppression_used(work: Work, algorithm: str) -> float | None:
-    """The share of the records that an algorithm may suppress; None for what it does by itself."""
+    """The share of records that an algorithm may suppress; None for its own default."""
     return work.settings.suppression if uses(algorithm, "suppression") else None
 
 
@@ -174,21 +173,21 @@ def node_used(work: Work) -> dict[str, int] | None:
 
 
 def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
-    found: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
+    options: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
     if uses(algorithm, "node"):
-        found["node"] = node_used(work)
-    return found
+        options["node"] = node_used(work)
+    return options
 
 
 def without_lost(work: Work) -> Work:
-    """The work without models that no run meets: comparisons run over k, whatever is required."""
-    models = tuple(one for one in work.settings.models if one not in work.models_lost)
+    """Leave out models that no run can meet, as comparisons run over k alone."""
+    models = tuple(model for model in work.settings.models if model not in work.models_lost)
     return work.with_parts(replace(work.settings, models=models))
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseInputs:
-    """All that a release depends on but for its k: a result knows its own."""
+    """All that a release depends on except k."""
 
     table: str  # The digest of the table, and the version of the session's work
     version: int
@@ -222,7 +221,7 @@ class TreeInputs:
 
 
 def settings_of(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that a result depends on but for k."""
+    """The fingerprint of all that a result depends on except k."""
     content = plan.model_dump(mode="json")
     led = content["algorithm"]
     content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
@@ -233,8 +232,8 @@ def settings_of(work: Work, plan: Plan) -> str:
     led.update(dict.fromkeys(led.keys() & unused_settings(plan.algorithm.name) - {"metric"}))
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     content["order"] = None  # of the rows of a file
-    trees = _tree_inputs(work, [plan.algorithm.metric])
-    content["columns"] = _columns_without(content, trees)
+    trees = _get_tree_inputs(work, [plan.algorithm.metric])
+    content["columns"] = _drop_hierarchies(content, trees)
     return fingerprint_of(ReleaseInputs(work.table.digest, work.version, content, trees))
 
 
@@ -246,12 +245,12 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     content = plan.model_dump(mode="json")
     led, composed = content["algorithm"], content["metrics"]
     guides = {name: composed.get(name) for name in metrics}
-    trees = _tree_inputs(work, guides)
+    trees = _get_tree_inputs(work, guides)
     return fingerprint_of(
         ComparisonInputs(
             work.table.digest,
             work.version,
-            _columns_without(content, trees),
+            _drop_hierarchies(content, trees),
             content["read"],
             content["person"],
             led["cost"],
@@ -263,12 +262,14 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     )
 
 
-def _tree_inputs(work: Work, metrics: Iterable[str]) -> dict[str, TreeInputs]:
+def _get_tree_inputs(work: Work, metrics: Iterable[str]) -> dict[str, TreeInputs]:
     weighted = "custom" in metrics
     return {column: TreeInputs.of(tree, weighted) for column, tree in work.table.trees.items()}
 
 
-def _columns_without(content: Mapping[str, Any], trees: Mapping[str, TreeInputs]) -> dict[str, Any]:
+def _drop_hierarchies(
+    content: Mapping[str, Any], trees: Mapping[str, TreeInputs]
+) -> dict[str, Any]:
     return {
         column: {**part, "hierarchy": None} if column in trees else part
         for column, part in content["columns"].items()
@@ -276,18 +277,18 @@ def _columns_without(content: Mapping[str, Any], trees: Mapping[str, TreeInputs]
 
 
 def with_plan(work: Work, plan: Plan) -> Work:
-    """The work with all that a plan says; what the plan does not say stays."""
-    named = plan.roles.roles
+    """Apply a plan; what it does not mention stays."""
+    roles = plan.roles.roles
     settings = settings_said(work, plan)
     table = replace(
         work.table,
-        roles={column: named.get(column, Role.INSENSITIVE) for column in work.table.roles},
+        roles={column: roles.get(column, Role.INSENSITIVE) for column in work.table.roles},
         reasons={
-            column: "As the plan says." if column in named else "The plan does not name it."
+            column: "From the plan." if column in roles else "The plan does not name it."
             for column in work.table.roles
         },
         levels={column: level for column, (_, level) in plan.coarsened.items()},
-        undecided=frozenset(work.table.roles).difference(named),
+        undecided=frozenset(work.table.roles).difference(roles),
         missing=plan.read.missing or work.table.missing,
         kinds=plan.read.column_kinds,
         person=plan.person,
@@ -296,37 +297,39 @@ def with_plan(work: Work, plan: Plan) -> Work:
     work = with_choices(work.with_parts(table, replace(settings, composed=composed), Message()))
     for column in work.table.hierarchy_columns:
         values = work.table.complete_records.counted(column)
-        choice = _choice(column, plan.columns[column].hierarchy, values)
+        choice = _choose_hierarchy(column, plan.columns[column].hierarchy, values)
         work = with_choice(work, column, choice)
     return work
 
 
 def settings_said(work: Work, plan: Plan) -> RunSettings:
-    chosen, limit = plan.algorithm, plan.suppression_limit
+    algorithm, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
         limit = min(1.0, limit.records / work.table.records.n_records)
     return replace(
         work.settings,
-        algorithm=chosen.name,
-        metric=chosen.metric,
-        strategy=chosen.strategy,
-        scope=chosen.scope,
-        cost=chosen.cost,
-        tie_seed=chosen.tie_seed,
-        seed=chosen.seed,
+        algorithm=algorithm.name,
+        metric=algorithm.metric,
+        strategy=algorithm.strategy,
+        scope=algorithm.scope,
+        cost=algorithm.cost,
+        tie_seed=algorithm.tie_seed,
+        seed=algorithm.seed,
         sensitive=plan.led_by,
-        options={**work.settings.options, chosen.name: chosen.options},
-        node=chosen.node,
-        attribute_weights=dict(chosen.attribute_weights),
+        options={**work.settings.options, algorithm.name: algorithm.options},
+        node=algorithm.node,
+        attribute_weights=dict(algorithm.attribute_weights),
         k=min(max(2, plan.k), max(2, work.table.records.n_records)),
-        models=tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
+        models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
         suppression=limit,
         keep_suppressed=plan.suppressed == "keep",
         row_order=plan.order,
     )
 
 
-def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> HierarchyChoice:
+def _choose_hierarchy(
+    column: str, part: HierarchyPlan | None, values: ValueCounts
+) -> HierarchyChoice:
     if part is None:
         return start_with(column, values)
     for kind, (builder, typed) in _TYPED.items():
@@ -336,13 +339,13 @@ def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> Hie
     return imported("the plan", HierarchyFile(tree), column, values)
 
 
-def _intervals(part: Any) -> dict[str, str]:
+def _describe_intervals(part: Any) -> dict[str, str]:
     numbers = {name: getattr(part, name, None) for name in ("origin", "lowest", "highest")}
     typed = {name: "" if number is None else repr(number) for name, number in numbers.items()}
     return {"widths": ", ".join(map(repr, part.widths)), **typed}
 
 
-def _codes(part: Any) -> dict[str, str]:
+def _describe_codes(part: Any) -> dict[str, str]:
     prefixes = ", ".join(map(str, part.prefixes))
     typed = {"separators": part.separators, "prefixes": prefixes}
     return {**typed, "ranges": ranges_text(part.ranges)}
@@ -350,10 +353,9 @@ def _codes(part: Any) -> dict[str, str]:
 
 _TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
     SuppressionPlan: ("suppression", lambda part: {}),
-    IntervalsPlan: ("intervals", _intervals),
+    IntervalsPlan: ("intervals", _describe_intervals),
     MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
-    AgesPlan: ("ages", lambda part: {**_intervals(part), "day": part.day}),
-    CodesPlan: ("codes", _codes),
+    AgesPlan: ("ages", lambda part: {**_describe_intervals(part), "day": part.day}),
+    CodesPlan: ("codes", _describe_codes),
     DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
 }
-"""The builders that a plan names, each with what would be typed for it."""

@@ -29,7 +29,7 @@ class Sample:
         return own_file("sample_data", f"{self.name}.csv")
 
 
-def _small(name: str) -> Sample:
+def _build_small_sample(name: str) -> Sample:
     preset = PRESETS[name]
     return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
 
@@ -48,12 +48,11 @@ SAMPLES: Mapping[str, Sample] = {
             "zip": _QUASI, "gender": _QUASI, "race": _QUASI, "birth-year": _QUASI,
             "party": _SENSITIVE,
         }),
-        _small("hospital"),
-        _small("animals-m23"),
-        _small("animals-v21"),
+        _build_small_sample("hospital"),
+        _build_small_sample("animals-m23"),
+        _build_small_sample("animals-v21"),
     )
 }  # fmt: skip
-"""Every sample, the first start's first."""
 
 
 def bundled_file(folder: str, column: str) -> Path | None:

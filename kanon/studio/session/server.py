@@ -1,4 +1,4 @@
-"""What outlives a page: what each session owns."""
+"""The store of all sessions, and who the visitor is."""
 
 import gc
 from dataclasses import dataclass
@@ -24,26 +24,26 @@ def imports_set_aside() -> None:
 
 @st.cache_resource(show_spinner=False)
 def desks() -> Desks:
-    kept = settings()
-    return Desks(60 * kept.keep_minutes, kept.kept_sessions)
+    limits = settings()
+    return Desks(60 * limits.keep_minutes, limits.kept_sessions)
 
 
 def owner() -> str:
-    """Who is logged in, by what no two people share; "" where there is no login."""
+    """The unique id of the logged-in person; "" where there is no login."""
     return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
 
 
 def login_name() -> str:
-    """What the operator's record calls who is logged in; ``local`` where there is no login."""
+    """The logged-in person's name in the operator's record; ``local`` where there is no login."""
     if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
         return LOCAL
-    known = ("email", "preferred_username", "name")
-    return next((str(st.user[part]) for part in known if st.user.get(part)), owner())
+    claims = ("email", "preferred_username", "name")
+    return next((str(st.user[part]) for part in claims if st.user.get(part)), owner())
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A session's place at the desks: its end, or a dropped connection, is noticed there."""
+    """Notices the end of a session or of its connection."""
 
     desks: Desks
     session: str
@@ -53,13 +53,12 @@ class Seat:
 
 
 def ticking() -> bool:
-    """Whether only a part of the page is drawn again, which asks for that by itself."""
+    """Whether only a fragment of the page is drawn again, by its own timer."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 @st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
 def seat() -> Seat:
-    """The seat of this session; a new one when a dropped connection is back."""
     context = get_script_run_ctx()
     return Seat(desks(), context.session_id if context else "")

@@ -1,8 +1,6 @@
-"""What outlives a page: the work of each session, for a while after its page is gone.
+"""Keeps what each session owns for a while after its page has gone; a page with its token gets it.
 
-A session puts what it owns on a desk. When its connection ends, by a reload or otherwise, the desk
-stays for some time; a page that names the desk's token gets it back. Nothing is written to disk.
-Nothing here knows Streamlit.
+Nothing is written to disk. Nothing here knows Streamlit.
 """
 
 from __future__ import annotations
@@ -17,21 +15,19 @@ from kanon.studio.session.work import Work
 
 
 def new_token() -> str:
-    """What nobody can guess: 256 random bits, as text."""
     return secrets.token_urlsafe(32)
 
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    work: Work | None = None  # What it works on; None until something was begun
-    # What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
-    memory: dict[str, Any] = field(default_factory=dict)
+    work: Work | None = None  # None until something was begun
+    memory: dict[str, Any] = field(default_factory=dict)  # Cached results, by name
     # The secret in the names of its downloads.
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-    begun: bool = True  # Whether anything was chosen; a visit alone is worth less than work
+    begun: bool = True  # Whether anything was chosen; a mere visit is deleted first
 
     def copied(self) -> Desk:
-        """The same work for another session, which shares no run and no secret with this one."""
+        """The same state for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
             work = replace(
@@ -43,32 +39,32 @@ class Desk:
 
     def cleared(self) -> None:
         if self.work is not None:
-            for one in self.work.running.values():
-                one.job.cancel()
+            for calculation in self.work.running.values():
+                calculation.job.cancel()
         self.memory.clear()
 
 
 @dataclass
-class _Place:
+class _StoredPlace:
     desk: Desk
     session: str
     owner: str
-    kin: object
-    left: threading.Timer | None = None
+    group: object
+    end_timer: threading.Timer | None = None
 
 
 class Desks:
-    """The desks of all sessions, by their tokens. Every thread may call."""
+    """What all sessions own, by their tokens. Every thread may call."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self.seconds = seconds
-        self._most = most if seconds > 0 else 0
-        self._places: dict[str, _Place] = {}  # the one that was left last is last
+        self._most_away = most if seconds > 0 else 0
+        self._places: dict[str, _StoredPlace] = {}  # the one that was left last is last
         self._lock = threading.RLock()
 
     @property
     def lasting(self) -> str:
-        """How long a desk stays, in words.
+        """How long an abandoned session is kept, in words.
 
         >>> Desks(1800, 1).lasting, Desks(90, 1).lasting
         ('30 minutes', '90 seconds')
@@ -81,7 +77,7 @@ class Desks:
     @property
     def any_left(self) -> bool:
         with self._lock:
-            return any(place.left is not None for place in self._places.values())
+            return any(place.end_timer is not None for place in self._places.values())
 
     def __len__(self) -> int:
         return len(self._places)
@@ -89,66 +85,68 @@ class Desks:
     def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
         with self._lock:
             before = self._places.get(token)
-            self._stay(before)
-            kin = owner or (before.kin if before is not None else object())
-            self._places[token] = _Place(desk, session, owner, kin)
+            self._stop_timer(before)
+            group = owner or (before.group if before is not None else object())
+            self._places[token] = _StoredPlace(desk, session, owner, group)
 
     def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
-        """The token and the desk for a session whose page names a token; None if there is none."""
+        """Give a stored session to the page that names its token; None if there is none."""
         with self._lock:
             place = self._places.get(token)
             if place is None or place.owner != owner:
                 return None
-            if place.left is None and place.session != session:
+            if place.end_timer is None and place.session != session:
                 token, copy = new_token(), place.desk.copied()
-                self._places[token] = _Place(copy, session, owner, place.kin)
+                self._places[token] = _StoredPlace(copy, session, owner, place.group)
                 return token, copy
-            self._stay(place)
+            self._stop_timer(place)
             place.session = session
             return token, place.desk
 
     def leave(self, session: str) -> None:
-        """Note that a session has left; its desks stay for a while."""
+        """Note that a session has left; what it owns is kept for a while."""
         with self._lock:
             for token, place in list(self._places.items()):
-                if place.session != session or place.left is not None:
+                if place.session != session or place.end_timer is not None:
                     continue
                 wait = min(self.seconds, threading.TIMEOUT_MAX)
-                place.left = threading.Timer(wait, self._expired, (token, place))
-                place.left.daemon = True
-                place.left.start()
+                place.end_timer = threading.Timer(wait, self._remove_stale, (token, place))
+                place.end_timer.daemon = True
+                place.end_timer.start()
                 self._places[token] = self._places.pop(token)
-            left = [token for token, place in self._places.items() if place.left is not None]
-            left.sort(key=lambda token: self._places[token].desk.begun)
-            for token in left[: max(0, len(left) - self._most)]:
+            away = [token for token, place in self._places.items() if place.end_timer is not None]
+            away.sort(key=lambda token: self._places[token].desk.begun)
+            for token in away[: max(0, len(away) - self._most_away)]:
                 self.clear(token)
 
     def clear(self, token: str) -> None:
         with self._lock:
             place = self._places.pop(token, None)
-            self._stay(place)
+            self._stop_timer(place)
         if place is not None:
             place.desk.cleared()
 
     def forget(self, token: str) -> None:
-        """Forget a desk at once, and those that were left by the same owner or by its copies."""
+        """Delete a session at once, and those that the same owner or its copies left behind."""
         with self._lock:
             if token in self._places:
-                kin = self._places[token].kin
-                left = [other for other, place in self._places.items() if place.left is not None]
-                for other in left:
-                    if self._places[other].kin == kin:
+                group = self._places[token].group
+                away = [
+                    other for other, place in self._places.items() if place.end_timer is not None
+                ]
+                for other in away:
+                    if self._places[other].group == group:
                         self.clear(other)
             self.clear(token)
 
-    def _expired(self, token: str, place: _Place) -> None:
+    def _remove_stale(self, token: str, place: _StoredPlace) -> None:
         with self._lock:
-            # Somebody may have come back just now, and even left again.
-            if self._places.get(token) is place and place.left is threading.current_thread():
+            # The visitor may have come back just now, and even left again.
+            if self._places.get(token) is place and place.end_timer is threading.current_thread():
                 self.clear(token)
 
     @staticmethod
-    def _stay(place: _Place | None) -> None:
-        if place is not None and place.left is not None:
-            place.left.cancel()
-            place.left = None
+    def _stop_timer(place: _StoredPlace | None) -> None:
+        if place is not None and place.end_timer is not None:
+            place.end_timer.cancel()
+            place.end_timer = None

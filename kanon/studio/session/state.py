@@ -1,11 +1,8 @@
 """The one place that touches Streamlit's session state.
 
-A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
-because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
-and copied back in their callbacks: see :func:`bound`.
-
-What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
-the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
+A session owns one frozen state under a key that no widget has, because Streamlit drops the keys of
+widgets when the user leaves a page. Widgets show its values, and their callbacks replace it. The
+server stores it too, for pages that were reloaded or lost their connection.
 """
 
 from collections.abc import Callable, Hashable
@@ -29,43 +26,47 @@ from kanon.studio.session.work import Work, begun_since, called, for_another_tab
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 _FIRST, _LOST = "kanon-first", "kanon-lost"
-_SAID_ON = "said-on"  # where what was said last was first read, in the memory of the session
+_SAID_ON = "said-on"  # remembers the page on which the last message was first read
 
 T = TypeVar("T")
 
 
 def work() -> Work:
-    """What this session works on; at first the census sample."""
+    """The state of this session; at first the census sample."""
     if _WORK not in st.session_state:
         st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
-    found: Work = st.session_state[_WORK]
-    return found
+    stored: Work = st.session_state[_WORK]
+    return stored
 
 
 def put(new: Work, carry: bool = True) -> None:
-    """Work on something else from now on; what runs on the old table ends, and that is said."""
+    """Replace the state; calculations on an old table are stopped, and a notice says so."""
     old = st.session_state.get(_WORK)
     if old is not None:
-        new = _without_the_rest(old, new)
+        new = _cancel_missing(old, new)
     if old is not None and old.version != new.version:
-        st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
-        if carry:  # metrics, the board, answers, what was kept and what was typed
+        st.session_state.pop(_MEMORY, None)
+        if carry:  # the metrics, board, answers, configurations and entries of the user
             new = carried(old, for_another_table(old, new))
     st.session_state[_WORK] = new
     lay_down()
 
 
-def _without_the_rest(old: Work, new: Work) -> Work:
-    """End what does not go on, and say so of what was begun by hand and has not ended."""
-    gone = [doing for doing, one in old.running.items() if new.running.get(doing) is not one]
-    lost = [doing for doing in gone if not old.running[doing].job.finished]
-    for doing in gone:
+def _cancel_missing(old: Work, new: Work) -> Work:
+    """Cancel what the new state does not run, and say so of what was begun by hand."""
+    ended = [
+        doing
+        for doing, calculation in old.running.items()
+        if new.running.get(doing) is not calculation
+    ]
+    unfinished = [doing for doing in ended if not old.running[doing].job.finished]
+    for doing in ended:
         old.running[doing].job.cancel()
-    told = [called(doing) for doing in lost if (doing, old.version) != ("run", 0)]
-    if not told:
+    titles = [called(doing) for doing in unfinished if (doing, old.version) != ("run", 0)]
+    if not titles:
         return new
-    said = f"Stopped, as there is another table now: {', '.join(told)}."
-    return new.with_notice(" ".join(filter(None, [new.message.notice, said])))
+    sentence = f"Stopped because another table was opened: {', '.join(titles)}."
+    return new.with_notice(" ".join(filter(None, [new.message.notice, sentence])))
 
 
 def enter() -> None:
@@ -73,12 +74,11 @@ def enter() -> None:
 
 
 def entered() -> bool:
-    """Whether this session came in through ``app.py``."""
     return _ENTERED in st.session_state
 
 
 def change(*parts: SessionPart) -> None:
-    """Put other parts in place; whatever was said before is no longer shown."""
+    """Replace sections of the state and clear the message."""
     if not all(is_same(work().view(type(part)), part) for part in parts):
         put(silent().with_parts(*parts))
 
@@ -88,7 +88,7 @@ def silent() -> Work:
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
-    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
+    """Replace the state by what ``make`` returns, or show the problem that the user can fix."""
     try:
         new = make()
     except KanonError as error:
@@ -99,36 +99,36 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 
 
 def said_here(at: str) -> None:
-    now = work()
-    if now.message.problem_at != at:
+    current = work()
+    if current.message.problem_at != at:
         return
-    if now.message.problem:
-        st.error(plain(now.message.problem), icon=":material/error:")
-    elif now.message.notice:
-        st.success(plain(now.message.notice), icon=":material/check:")
+    if current.message.problem:
+        st.error(plain(current.message.problem), icon=":material/error:")
+    elif current.message.notice:
+        st.success(plain(current.message.notice), icon=":material/check:")
 
 
 def leave_behind(page: str) -> None:
-    said = work().message
-    if not (said.problem or said.notice):
+    message = work().message
+    if not (message.problem or message.notice):
         forget(_SAID_ON)
-    elif remembered(_SAID_ON, said, lambda: page) != page:
+    elif remembered(_SAID_ON, message, lambda: page) != page:
         forget(_SAID_ON)
         put(silent())
 
 
 def seeded(key: str, value: object) -> str:
-    """The key of a widget that shows ``value``, whatever it showed before."""
+    """Set the value that a widget shows, and return its key."""
     st.session_state[key] = value
     return key
 
 
 def typed(key: str) -> Any:
-    """What the user chose in the widget of that key; for callbacks."""
-    found = st.session_state.get(key)
-    if isinstance(found, list):
-        return [each for each in found if not isinstance(each, DeletedFile)]
-    return None if isinstance(found, DeletedFile) else found
+    """The user's entry in a widget; for callbacks."""
+    value = st.session_state.get(key)
+    if isinstance(value, list):
+        return [file for file in value if not isinstance(file, DeletedFile)]
+    return None if isinstance(value, DeletedFile) else value
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
@@ -136,8 +136,8 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
     memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
     if name not in memory or memory[name][0] != key:
         memory[name] = (key, make())
-    found: T = memory[name][1]
-    return found
+    result: T = memory[name][1]
+    return result
 
 
 def first_time(name: str, key: Hashable) -> bool:
@@ -150,11 +150,11 @@ def forget(name: str) -> None:
 
 
 def salt() -> str:
-    """A secret of this session, for names that no other session may share."""
+    """A secret of this session, for file names that no other session may share."""
     if _SALT not in st.session_state:
         st.session_state[_SALT] = Desk().salt
-    found: str = st.session_state[_SALT]
-    return found
+    secret: str = st.session_state[_SALT]
+    return secret
 
 
 def bound(
@@ -169,12 +169,12 @@ def bound(
     seeded(key, value)
 
     def changed() -> None:
-        if ticking():  # of a browser that has not drawn the new value yet: nobody chose the old one
+        if ticking():  # the browser has not drawn the new value yet: nobody chose the old one
             return
-        chosen = typed(key)
-        if keep and chosen is None:
+        value_typed = typed(key)
+        if keep and value_typed is None:
             return
-        new = read(chosen)
+        new = read(value_typed)
         if callable(take):
             take(*args, new)
         elif isinstance(into, type):
@@ -189,17 +189,17 @@ def bound(
 def token() -> str:
     if _TOKEN not in st.session_state:
         st.session_state[_TOKEN] = new_token()
-    found: str = st.session_state[_TOKEN]
-    return found
+    secret: str = st.session_state[_TOKEN]
+    return secret
 
 
 def visitor() -> str:
-    """Whose calculations take turns with those of others: who is logged in, or else this tab."""
+    """The owner in the queue of jobs: the logged-in person, or else this tab."""
     return owner() or token()
 
 
 def settled() -> bool:
-    """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
+    """Whether the page was drawn once, so that its tab could name an earlier session."""
     return _SETTLED in st.session_state
 
 
@@ -222,7 +222,7 @@ def settle() -> None:
 
 
 def lay_down() -> None:
-    """Put all that this session owns on its desk; a session without a server has none."""
+    """Store all that this session owns on the server; without a server do nothing."""
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
         work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
@@ -231,15 +231,15 @@ def lay_down() -> None:
         desks().put(token(), seat().session, desk, owner())
 
 
-def come_back(named: str) -> bool:
-    """Take over the desk that a token names; whether there is one."""
-    if named == token():
-        return True  # told twice: it has it already
-    found = desks().take(named, seat().session, owner())
-    if found is None:
+def come_back(earlier_token: str) -> bool:
+    """Take over the stored session of a token; False if there is none."""
+    if earlier_token == token():
+        return True  # sent twice: it has it already
+    stored = desks().take(earlier_token, seat().session, owner())
+    if stored is None:
         return False
     desks().clear(token())
-    st.session_state[_TOKEN], desk = found
+    st.session_state[_TOKEN], desk = stored
     st.session_state[_MEMORY], st.session_state[_SALT] = desk.memory, desk.salt
     st.session_state.pop(_WORK, None)
     if desk.work is not None:
@@ -248,7 +248,7 @@ def come_back(named: str) -> bool:
 
 
 def forget_everything() -> None:
-    """Forget all of this session at once: its desk, its run, its files, what its widgets hold."""
+    """Delete all of this session: its state, runs, files and widgets."""
     work = st.session_state.get(_WORK)
     Desk(work, st.session_state.get(_MEMORY, {})).cleared()
     if runtime.exists():

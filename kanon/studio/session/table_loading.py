@@ -1,4 +1,4 @@
-"""The work on a new table: a sample, an upload, a table that stays where it is; or read again."""
+"""The state for a new table: a sample, an upload, a stored table; or one that is read again."""
 
 import hashlib
 from dataclasses import replace
@@ -22,7 +22,7 @@ def sample_work(name: str, version: int = 0) -> Work:
     content = sample.path.read_bytes()
     with of_our_own():
         file = read_table(content, sample.path.name)
-    work = _work(file, content, sample.title, name, version)
+    work = _build_work(file, content, sample.title, name, version)
     reasons = dict.fromkeys(sample.roles, "")
     table = replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
     return with_choices(work.with_parts(table, replace(work.settings, k=sample.k)), folder=name)
@@ -33,21 +33,20 @@ def uploaded_work(
 ) -> Work:
     file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
-        return _adult_work(file, version)
-    return _checked(with_choices(_work(file, content, name, "upload", version)))
+        return _build_adult_work(file, version)
+    return _check_new_table(with_choices(_build_work(file, content, name, "upload", version)))
 
 
 def adult_work(version: int) -> Work:
-    """The work on the Adult table, fetched from the UCI repository."""
-    return _adult_work(fetch_adult(), version)
+    return _build_adult_work(fetch_adult(), version)
 
 
 def opened_work(file: OpenedTable, version: int) -> Work:
-    return _checked(with_choices(_work(file, None, file.name, "place", version)))
+    return _check_new_table(with_choices(_build_work(file, None, file.name, "place", version)))
 
 
 def reread(work: Work) -> Work:
-    """The same file read as asked for; roles and hierarchies stay where columns do."""
+    """Read the same file as asked for; roles and hierarchies stay where columns do."""
     if work.table.content is None:
         return work
     again = uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
@@ -55,12 +54,12 @@ def reread(work: Work) -> Work:
 
 
 def read_again(work: Work, again: Work) -> Work:
-    """The work on the same table that was read in another way; roles stay where columns do.
+    """Take over the same table, read in another way; roles stay where columns do.
 
     A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
     missing cells, a column may turn out to hold dates or numbers.
     """
-    old, new, kept = work.table, again.table, work.kept
+    old, new, collection = work.table, again.table, work.kept
     table = replace(
         old,
         choices={
@@ -88,36 +87,38 @@ def read_again(work: Work, again: Work) -> Work:
             made_with={},
             views=work.views_read_again,
             table=table,
-            kept=kept if new.digest == old.digest else replace(kept, handed=(), made=[]),
+            kept=collection
+            if new.digest == old.digest
+            else replace(collection, handed=(), made=[]),
             message=replace(work.message, problem=again.message.problem),
         )
     )
 
 
 def settings_shown(work: Work) -> ReadSettings:
-    """How the file was read; after a mistake, what was asked for, so that it can be mended."""
+    """How the file was read; after a mistake, what was asked for, so that it can be fixed."""
     if not work.message.problem:
         return work.table.file.settings
-    asked = {key: value for key, value in vars(work.table.asked).items() if value is not None}
-    return replace(work.table.file.settings, **asked)
+    wanted = {key: value for key, value in vars(work.table.asked).items() if value is not None}
+    return replace(work.table.file.settings, **wanted)
 
 
-def _adult_work(file: TableFile, version: int) -> Work:
-    """The papers take all nine columns as quasi-identifiers, and the records that have them."""
-    work = _work(file, None, "Adult (UCI)", "adult", version)
+def _build_adult_work(file: TableFile, version: int) -> Work:
+    """As in the papers: all nine columns as quasi-identifiers, incomplete records dropped."""
+    work = _build_work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
-    reasons = dict.fromkeys(roles, "As the papers.")
+    reasons = dict.fromkeys(roles, "As in the papers.")
     table = replace(work.table, roles=roles, reasons=reasons, undecided=frozenset())
     return with_choices(work.with_parts(replace(table, missing="drop-records")))
 
 
-def _checked(work: Work) -> Work:
-    taken = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
+def _check_new_table(work: Work) -> Work:
+    columns = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
     problem = None
-    if taken:
+    if columns:
         problem = (
-            f"The table has a column {quoted(taken[0])}, the name that a release gives to its "
-            "mark of suppressed records; rename that column before you anonymise."
+            f"The table has a column {quoted(columns[0])}. Releases mark suppressed records in a "
+            "column of that name, so rename yours before you anonymise."
         )
     return work.with_parts(
         replace(work.settings, k=min(work.settings.k, max(2, work.table.records.n_records))),
@@ -125,7 +126,7 @@ def _checked(work: Work) -> Work:
     )
 
 
-def _work(
+def _build_work(
     file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
 ) -> Work:
     distinct = file.records.distinct()
@@ -137,8 +138,8 @@ def _work(
         person = suggest_person(distinct, roles, file.records.n_records)
     if person is not None:
         reasons[person] = (
-            "Suggested: its name says that it tells apart what records are about, and some have "
-            "the same. So k counts persons by it; choose otherwise below."
+            "Suggested: by its name it identifies a person, and some records share a value. So k "
+            "counts persons by it; you can change that below."
         )
     without = file.fingerprint if isinstance(file, OpenedTable) else title
     fingerprint = hashlib.sha256(content if content is not None else without.encode())
@@ -151,7 +152,7 @@ def _work(
         digest=fingerprint.hexdigest(),
         roles=roles,
         reasons=reasons,
-        undecided=frozenset(name for name, one in suggestions.items() if not one.decided),
+        undecided=frozenset(name for name, role in suggestions.items() if not role.decided),
         person=person,
     )
     return Work(version, table)

@@ -18,11 +18,11 @@ def plain(text: object) -> str:
     """
     flat = on_one_line(text)
     parted = re.sub(r"(?i)(www(?=\.)|:(?=//)|@)", "\\1\u2060", flat)
-    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escaped, parted)
+    return re.sub(r"(?<=[^\W_])[-_](?=[^\W_])|([!-/:-@\[-`{-~])", _escape_match, parted)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else found[0]
+def _escape_match(match: re.Match[str]) -> str:
+    return f"\\{match[1]}" if match[1] else match[0]
 
 
 def in_badge(text: object) -> str:
@@ -44,7 +44,7 @@ def spoken(text: object) -> str:
 
 
 def with_blanks_seen(text: str) -> str:
-    """Text in which a blank that an eye would miss is a sign: one of several, or of another kind.
+    """Mark blanks that an eye would miss: one of several, or of another kind.
 
     >>> with_blanks_seen("a nurse"), with_blanks_seen("a  nurse"), with_blanks_seen("a\\u00a0nurse")
     ('a nurse', 'a␣␣nurse', 'a␣nurse')
@@ -53,7 +53,7 @@ def with_blanks_seen(text: str) -> str:
 
 
 def shortened(text: str, longest: int = 32) -> str:
-    """A title that leaves room for others.
+    """Cut a title to leave room for others.
 
     >>> shortened("a long file name.csv", longest=10)
     'a long fi…'

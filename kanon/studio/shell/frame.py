@@ -1,4 +1,4 @@
-"""The frame of every page: its question, what one is working on, and what went wrong."""
+"""The frame of every page: the line at the top, its question, and messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,9 +48,8 @@ class ClassCount(SessionPart):
 
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
-# filled buttons that are read in both themes; a sentence for a file that is too large, of which
-# Streamlit says so only to who points at it; what is under way at the foot, where it is in sight
-# and moves nothing; and on a tablet, columns that go below each other.
+# filled buttons that are readable in both themes; a visible sentence for a file that is too large;
+# running calculations at the foot, where they move nothing; on a tablet, columns that wrap.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
@@ -88,7 +87,7 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
     work = state.work()
     st.html(_STYLE)
     if line:
-        _line(work)
+        _draw_line(work)
     calculations()
     st.title(question)
     with st.container():  # always there, so that what follows stays where it is
@@ -96,17 +95,17 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
             st.error(plain(work.message.problem), icon=":material/error:")
         if work.message.notice:
             st.info(plain(work.message.notice), icon=":material/info:")
-    said = work.message.problem or work.message.notice
-    if aloud and said and state.first_time("said", work):
+    sentence = work.message.problem or work.message.notice
+    if aloud and sentence and state.first_time("said", work):
         st.toast(
-            plain(said), icon=":material/error:" if work.message.problem else ":material/info:"
+            plain(sentence), icon=":material/error:" if work.message.problem else ":material/info:"
         )
     return work
 
 
 def choose_part(key: str, titles: Mapping[str, str], view: Any) -> None:
-    how = {"label_visibility": "collapsed"}
-    segments("Look at", titles, key, view.part, "part", type(view), **how)
+    options = {"label_visibility": "collapsed"}
+    segments("Look at", titles, key, view.part, "part", type(view), **options)
 
 
 def unready(work: Work) -> None:
@@ -120,7 +119,7 @@ def unready(work: Work) -> None:
             st.warning(
                 f"{plain(listing(unfit))} {have} no usable hierarchy yet.", icon=":material/error:"
             )
-            st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
+            st.page_link("pages/hierarchies.py", label="Fix it", icon=":material/account_tree:")
 
 
 def counting(work: Work) -> None:
@@ -128,8 +127,8 @@ def counting(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
             plain(problem)
-            or "How many different combinations of values the quasi-identifiers have is being "
-            "counted; whether they come here depends on that."
+            or "kanon is counting the different combinations of values in the quasi-identifiers. "
+            "Their number decides whether it can load them."
         )
         if problem:
             st.button(
@@ -142,18 +141,18 @@ def counting(work: Work) -> None:
 
 
 def classes_elsewhere(work: Work) -> bool:
-    """Whether a page that needs every class has none; says so, with what can be done."""
-    kept = classes_kept(work)
-    if kept is None:
+    """Whether the classes stay in the engine; says so on a page that needs them."""
+    number = classes_kept(work)
+    if number is None:
         return uncounted(work)  # which was said
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{said_kept(kept)} This page looks at every class, so it shows nothing of such a "
-            "table. It does with fewer quasi-identifiers, or on a server with a higher limit.",
+            f"{said_kept(number)} This page needs every class, so it cannot show such a table. "
+            "Choose fewer quasi-identifiers, or use a server with a higher limit.",
             icon=":material/database:",
         )
         st.page_link(
-            "pages/anonymise.py", label="Anonymise it there", icon=":material/arrow_forward:"
+            "pages/anonymise.py", label="Anonymise in the engine", icon=":material/arrow_forward:"
         )
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
     return True
@@ -165,12 +164,12 @@ def metric_titles(work: Work) -> dict[str, str]:
 
 
 def algorithm_choice(key: str) -> None:
-    work, known = state.work(), algorithms()
+    work, available = state.work(), algorithms()
     st.selectbox(
         "Algorithm",
-        list(known),
+        list(available),
         **bound(key, work.settings.algorithm, "algorithm", into=RunSettings),
-        format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].CARD.family]}",
+        format_func=lambda name: f"{short_title(name)} — {FAMILIES[available[name].CARD.family]}",
         help=about(work.settings.algorithm),
     )
 
@@ -178,38 +177,44 @@ def algorithm_choice(key: str) -> None:
 def metric_choice(key: str) -> None:
     work = state.work()
     usable, titles = usable_metrics(work), metric_titles(work)
-    about = [
-        "What counts as a loss.",
+    help_sentences = [
+        "How loss is counted.",
         plain(metric_called(work, work.settings.metric).card.summary),
     ]
     if not uses(work.settings.algorithm, "metric"):
-        about.append("The chosen algorithm goes by a rule of its own; the metric only measures.")
+        help_sentences.append(
+            "The chosen algorithm follows its own rule; the metric only measures."
+        )
     st.selectbox(
         "Metric",
         usable if work.settings.metric in usable else [*usable, work.settings.metric],
         **bound(key, work.settings.metric, "metric", into=RunSettings),
         format_func=lambda name: titles[name],
-        help=" ".join(about),
+        help=" ".join(help_sentences),
     )
 
 
 def strategy_choice(key: str) -> None:
     work = state.work()
-    about = [
-        "Which class a smallest one is merged with.",
+    help_sentences = [
+        "How the partner of a smallest class is chosen for a merge.",
         plain(STRATEGIES[work.strategy_used].summary),
     ]
     if work.strategy_used == "k":
-        about.append(plain(about_k()))
+        help_sentences.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
-        about.append(plain("All others need GAA and a sensitive column."))
-    about.append(plain(tie_rule()))
+        help_sentences.append(
+            plain(
+                "Other strategies need GAA; those that look at l or t also need a sensitive column."
+            )
+        )
+    help_sentences.append(plain(tie_rule()))
     st.selectbox(
         "Strategy",
         usable_strategies(work),
         **bound(key, work.strategy_used, "strategy", into=RunSettings),
         format_func=lambda name: STRATEGIES[name].title,
-        help=" ".join(about),
+        help=" ".join(help_sentences),
     )
 
 
@@ -219,34 +224,30 @@ def sensitive_choice(key: str) -> None:
         "Sensitive column",
         work.table.sensitive_columns,
         **bound(key, work.focus, "sensitive", into=RunSettings),
-        help="Which sensitive column strategies look at, and whose l and t are shown.",
+        help="The sensitive column that strategies look at, and whose l and t are shown.",
     )
 
 
-def _line(work: Work) -> None:
-    """One slim line: table, records, roles, configuration and k, each changed in place.
-
-    A key holds the value of its control: while a popover is closed, the control is not there to be
-    told of a new value, and would answer with the old one.
-    """
+def _draw_line(work: Work) -> None:
+    """Draw the line at the top. Its keys hold the values, as a closed popover is not updated."""
     sensitive = work.table.sensitive_columns
     records, dropped = work.table.records.n_records, work.table.dropped
-    about = [
+    facts = [
         f"{thin(records - dropped)} of {records_said(records)}"
         if dropped
         else records_said(records),
         counted(len(work.table.quasi_identifiers), "quasi-identifier"),
     ]
     if not sensitive:
-        about.append("sensitive: none")
+        facts.append("sensitive: none")
     elif len(sensitive) == 1:
-        about.append(f"sensitive: {plain(sensitive[0])}")
+        facts.append(f"sensitive: {plain(sensitive[0])}")
     if work.table.person_counted is not None:
-        about.append("k counts persons")
+        facts.append("k counts persons")
     elif work.table.person is not None:
-        about.append("k cannot count persons yet")
+        facts.append("k cannot count persons yet")
     if work.settings.models:
-        about.append(f"k and {counted(len(work.settings.models), 'more model')}")
+        facts.append(f"k and {counted(len(work.settings.models), 'more model')}")
     weights = {
         name: weight
         for name, weight in work.settings.attribute_weights.items()
@@ -254,21 +255,21 @@ def _line(work: Work) -> None:
     }
     if weights:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
-        about.append(f"counts: {plain(listed)}")
+        facts.append(f"counts: {plain(listed)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
         title = f"Table: {plain(shortened(work.table.title))}"
         with closing_popover(title, f"frame-table-{work.version}", type="tertiary"):
-            chosen = work.table.origin if work.table.origin in SAMPLES else None
+            sample = work.table.origin if work.table.origin in SAMPLES else None
             st.selectbox(
                 "Work on a sample",
                 list(SAMPLES),
                 index=None,
                 placeholder="Choose a sample",
-                **bound("frame-sample", chosen, _take_sample, keep=True),
+                **bound("frame-sample", sample, _take_sample, keep=True),
                 format_func=lambda name: SAMPLES[name].title,
             )
             st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
-        st.caption(" · ".join(about), width="content")
+        st.caption(" · ".join(facts), width="content")
         if len(sensitive) > 1 and work.focus is not None:
             position = list(work.table.roles).index(work.focus)
             with closing_popover(
@@ -277,7 +278,7 @@ def _line(work: Work) -> None:
                 type="tertiary",
             ):
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
-        _guided(work)
+        _draw_algorithm_controls(work)
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
             most, k = max(2, work.table.records.n_records), work.settings.k
             st.number_input(
@@ -288,30 +289,30 @@ def _line(work: Work) -> None:
             )
 
 
-def _guided(work: Work) -> None:
+def _draw_algorithm_controls(work: Work) -> None:
     algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
     of_algorithm, title = algorithm_named(algorithm), metric.title
     with closing_popover(
-        f"Method: {FAMILIES[of_algorithm.CARD.family]}",
+        f"Algorithm: {FAMILIES[of_algorithm.CARD.family]}",
         f"frame-how-{algorithm}",
         type="tertiary",
-        help=plain(f"Algorithm: {of_algorithm.CARD.title}"),
+        help=plain(of_algorithm.CARD.title),
     ):
         algorithm_choice(f"frame-algorithm-{algorithm}")
     with closing_popover(
-        f"Loss: {plain(shortened(title))}",
+        f"Metric: {plain(shortened(title))}",
         f"frame-by-{work.settings.metric}",
         type="tertiary",
-        help=plain(f"Metric: {title}. {metric.summary}"),
+        help=plain(f"{title}. {metric.summary}"),
     ):
         metric_choice(f"frame-metric-{work.settings.metric}")
     if uses(algorithm, "strategy"):
         strategy = STRATEGIES[work.strategy_used]
         with closing_popover(
-            f"Partner: {PARTNERS[work.strategy_used]}",
+            f"Strategy: {PARTNERS[work.strategy_used]}",
             f"frame-with-{work.strategy_used}",
             type="tertiary",
-            help=plain(f"Strategy {strategy.title}. {strategy.summary}"),
+            help=plain(f"{strategy.title}. {strategy.summary}"),
         ):
             strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
 
@@ -322,37 +323,37 @@ def _take_sample(name: str) -> None:
 
 
 def counting_request(work: Work) -> Request | None:
-    """Count the classes of the table; None where they are known, or certainly come here."""
+    """Request to count the classes of a stored table; None where that is not needed."""
     table = counted_table(work)
     if table is None or not uncounted(work):
         return None
-    about = counted_by(work)
+    counted_for = counted_by(work)
     return Request(
-        "counting", count_classes, (table, work.table.quasi_identifiers), _counted,
+        "counting", count_classes, (table, work.table.quasi_identifiers), _store_class_count,
         limit="engine_minutes",
-        # What was said is about what somebody did; this begins by itself.
-        begins=lambda new: replace(new, message=work.message).with_parts(ClassCount(about)),
-        cancelled=partial(_not_counted, sentence="Counting the classes was cancelled."),
-        failed=_not_counted,
+        # This begins by itself, so the message of the last action stays.
+        begins=lambda new: replace(new, message=work.message).with_parts(ClassCount(counted_for)),
+        cancelled=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
+        failed=_store_count_problem,
     )  # fmt: skip
 
 
 def count_by_itself() -> None:
-    """Count the classes once for each choice of quasi-identifiers, if that is needed."""
+    """Count the classes once for each choice of quasi-identifiers, if needed."""
     work = state.work()
-    about = counted_by(work) if "counting" in work.running or uncounted(work) else ""
-    if "counting" in work.running and work.view(ClassCount).of != about:
+    counted_for = counted_by(work) if "counting" in work.running or uncounted(work) else ""
+    if "counting" in work.running and work.view(ClassCount).of != counted_for:
         runner.cancel("counting")
         runner.collect()
-    if uncounted(state.work()) and state.work().view(ClassCount).of != about:
+    if uncounted(state.work()) and state.work().view(ClassCount).of != counted_for:
         runner.run(counting_request)
 
 
-def _counted(work: Work, found: StoredTable) -> Work:
+def _store_class_count(work: Work, table: StoredTable) -> Work:
     if isinstance(work.table.records, StoredTable):
-        work.table.records.learn(found)
+        work.table.records.learn(table)
     return work.with_parts(ClassCount(work.view(ClassCount).of))
 
 
-def _not_counted(work: Work, sentence: str) -> Work:
+def _store_count_problem(work: Work, sentence: str) -> Work:
     return work.with_parts(ClassCount(work.view(ClassCount).of, sentence))

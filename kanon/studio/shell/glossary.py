@@ -6,50 +6,50 @@ from kanon.base.formatting import counted
 from kanon.studio.session.text import plain
 from kanon.teaching.glossary import Term, glossary, looked_up
 
-_SHOWN = 12  # words; who finds more types more
+_MOST_TERMS = 12  # words; who finds more types more
 
 
 def glossary_control() -> None:
-    """Draw the control below the navigation; while it is closed nothing is looked up."""
+    """Draw the control below the navigation; while it is closed, nothing is looked up."""
     with st.sidebar:
-        _control()
+        _draw_control()
 
 
 @st.fragment  # what is looked up draws nothing of the page again
-def _control() -> None:
+def _draw_control() -> None:
     place = st.popover(
         "Glossary", icon=":material/menu_book:", width="stretch", key="glossary", on_change="rerun"
     )
     if place.open:
         with place:
-            _look_up()
+            _search_terms()
 
 
-def _look_up() -> None:
+def _search_terms() -> None:
     typed = st.text_input(
         "Look up a word",
         key="glossary-word",
         placeholder="such as class, NLLM or attack",
-        help="A word, or a part of one. What it means here is below, with where it is met.",
+        help="Type a word or part of it. Below you see what it means here and where it is used.",
     )
     with st.container(height=420, border=False):
         if not (typed or "").strip():
             st.caption(" · ".join(plain(name) for name in glossary()))
             return
-        found = looked_up(typed)
-        if not found:
-            st.info("There is no such word here; try a part of it, or another one.")
-        for term in found[:_SHOWN]:
-            st.markdown(_said(term))
-        if len(found) > _SHOWN:
-            st.caption(f"And {counted(len(found) - _SHOWN, 'more word')}: type more of it.")
+        terms = looked_up(typed)
+        if not terms:
+            st.info("There is no such word here; try part of it, or another word.")
+        for term in terms[:_MOST_TERMS]:
+            st.markdown(_format_term(term))
+        if len(terms) > _MOST_TERMS:
+            st.caption(f"And {counted(len(terms) - _MOST_TERMS, 'more word')}: type more letters.")
 
 
-def _said(term: Term) -> str:
-    parts = [f"Met on {', '.join(term.where)}."]
+def _format_term(term: Term) -> str:
+    parts = [f"Used on {', '.join(term.where)}."]
     if term.see:
         parts.append(f"See {'; '.join(term.see)}.")
     if term.source:
         parts.append(f"Source: {term.source}.")
-    name, told = plain(term.name), plain(term.told)
-    return f"**{name}**: {told}  \n:small[{plain(' '.join(parts))}]"
+    name, explanation = plain(term.name), plain(term.told)
+    return f"**{name}**: {explanation}  \n:small[{plain(' '.join(parts))}]"

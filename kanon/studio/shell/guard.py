@@ -1,6 +1,6 @@
-"""What stands before Streamlit's server: which pages may ask it, and what a browser may do with it.
+"""Middleware before Streamlit's server: refuses requests from other sites and adds headers.
 
-Streamlit itself lets in a page of any program of this machine, as it compares names without ports,
+Streamlit itself accepts a page of any program of this machine, as it compares names without ports,
 and sends none of these headers.
 """
 
@@ -18,20 +18,19 @@ from streamlit import config, file_util
 from kanon.report.scripts import allowed
 
 
-def _inline_scripts() -> list[str]:
-    """What the policy calls the scripts within Streamlit's page; no other inline script runs."""
+def _list_inline_scripts() -> list[str]:
+    """The hashes of the scripts within Streamlit's page; no other inline script runs."""
     page = Path(file_util.get_static_dir(), "index.html").read_bytes()
     scripts = re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)
-    return [f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts]
+    return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts]
 
 
-# The preview of a report, a page within the page, is held to this policy too. Streamlit hands
-# components over as blobs, sets styles on elements, and has small pictures and
-# fonts within its files.
+# The preview of a report, a page within the page, is held to this policy too. Streamlit loads
+# components as blobs, sets styles on elements, and has small pictures and fonts in its files.
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        f"script-src 'self' blob: {' '.join(_inline_scripts())} {allowed()}",
+        f"script-src 'self' blob: {' '.join(_list_inline_scripts())} {allowed()}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "font-src 'self' data:",
@@ -41,7 +40,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""What a page may load, run and ask for: no more than this server hands out, or made itself."""
+"""What a page may load, run and request: only what this server hands out or made itself."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -49,11 +48,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
-"""What every answer says."""
 
 
 def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
-    """Whether a request comes from a page of this server, by what the browser says of both.
+    """Whether a request comes from a page of this server, by the browser's headers.
 
     >>> is_own("http://127.0.0.1:8501", "127.0.0.1:8501", secure=False)
     True
@@ -75,7 +73,6 @@ class Guard:
         Guard.stands = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -85,14 +82,14 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        asked = Headers(scope=scope)
-        origin = asked.get("origin")
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
         secure = scope["scheme"] in ("https", "wss")
-        known = list(config.get_option("server.corsAllowedOrigins"))  # of a text: its letters
-        if is_own(origin, asked.get("host"), secure) or origin in known:
+        origins = list(config.get_option("server.corsAllowedOrigins"))  # of a text: its letters
+        if is_own(origin, headers.get("host"), secure) or origin in origins:
             await self.app(scope, receive, answer)
         elif scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
         else:
-            refused = PlainTextResponse("A page from elsewhere may not ask.", 403)
-            await refused(scope, receive, answer)
+            refusal = PlainTextResponse("Requests from pages of other sites are refused.", 403)
+            await refusal(scope, receive, answer)

@@ -1,7 +1,7 @@
-"""The gate of a server that asks for a login: without one, nobody sees a page or gets a session.
+"""The login page: without a login nobody sees another page or gets a session.
 
 An identity provider (OpenID Connect) decides; the operator names it in the section ``[auth]`` of
-Streamlit's secrets, see docs/operate/deployment.md. Without the section there is no gate, unless
+Streamlit's secrets, see docs/operate/deployment.md. Without the section no login is needed, unless
 ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
 """
 
@@ -16,7 +16,7 @@ from kanon.studio.shell.navigation import set_up_page
 
 
 def login_required(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the operator asks for a login, set up or not; a misspelt wish is one.
+    """Whether the operator asks for a login; a misspelt wish counts as one.
 
     >>> login_required({"KANON_LOGIN": "required"}), login_required({"KANON_LOGIN": "yes"})
     (True, True)
@@ -27,7 +27,7 @@ def login_required(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def admit() -> bool:
-    """Whether the pages may be drawn; if not, what to do is said in their place."""
+    """Whether the pages may be drawn; if not, draw the login page."""
     # Streamlit says True or False where a login is set up, and nothing where none is.
     logged_in = st.user.get("is_logged_in")
     if logged_in is None and not login_required():
@@ -43,17 +43,17 @@ def admit() -> bool:
 
 
 def _log_in() -> None:
-    st.title("Who are you?")
+    st.title("Please log in")
     if st.user.get("is_logged_in") is None:
         st.error(
-            "This server asks for a login, and none is set up: whoever runs it has to add "
-            "the section [auth] to its secrets (see docs/operate/deployment.md).",
+            "This server requires a login, but none is set up. Its operator has to add the section "
+            "[auth] to its secrets (see docs/operate/deployment.md).",
             icon=":material/error:",
         )
     elif find_spec("authlib") is None:
         st.error(
-            "The login of this server needs the package Authlib, which is not installed: "
-            "whoever runs it has to run pip install authlib.",
+            "The login of this server needs the package Authlib, which is not installed. Its "
+            "operator has to run pip install authlib.",
             icon=":material/error:",
         )
     else:
@@ -62,6 +62,6 @@ def _log_in() -> None:
 
 
 def _log_out() -> None:
-    """Leave nothing behind for the next user of this tab."""
+    """Delete all for the next user of this tab."""
     state.forget_everything()
     st.logout()

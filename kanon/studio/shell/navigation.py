@@ -18,7 +18,7 @@ _PAGES = {
         "utility": "query_stats",
         "decide": "balance",
     },
-    "Pass on": {"report": "description", "learn": "school"},
+    "Share": {"report": "description", "learn": "school"},
 }
 
 # A file: Streamlit would fetch the picture of an icon's name from another host.
@@ -33,13 +33,13 @@ def chosen_page() -> StreamlitPage:
     set_up_page()
     return st.navigation(
         {
-            group: [_page(name, icon) for name, icon in pages.items()]
+            group: [_build_page(name, icon) for name, icon in pages.items()]
             for group, pages in _PAGES.items()
         }
     )
 
 
-def _page(name: str, icon: str) -> StreamlitPage:
+def _build_page(name: str, icon: str) -> StreamlitPage:
     return st.Page(
         f"pages/{name}.py",
         title=name.capitalize(),

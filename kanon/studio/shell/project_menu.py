@@ -1,4 +1,4 @@
-"""The controls for all that a session owns: save it as a project, open one, forget everything."""
+"""The menu below the navigation: save a project, open one, delete all data."""
 
 import contextlib
 from dataclasses import replace
@@ -30,41 +30,40 @@ _FILE = "project-file"
 def belongings() -> None:
     with st.sidebar:
         invite()
-        now = state.work()
+        work = state.work()
         with closing_popover(
             "Project",
-            f"project-{now.version}-{now.shared.uploads}",
+            f"project-{work.version}-{work.shared.uploads}",
             icon=":material/folder_open:",
             width="stretch",
         ):
-            _project()
-        with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):
-            _forget()
+            _draw_project()
+        with st.popover("Delete all my data", icon=":material/delete_forever:", width="stretch"):
+            _draw_deletion()
 
 
-def _project() -> None:
+def _draw_project() -> None:
     work = state.work()
     st.markdown(
-        "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts "
-        "for a report."
+        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations and "
+        "texts for a report."
     )
     st.write(
-        "No record is in the file. Its hierarchies do list the values that occur in the "
-        "table: keep it as safe as the table, where a value alone says something about a "
-        "person."
+        "The file holds no records, but its hierarchies list the values that occur in the table. "
+        "If a value alone says something about a person, keep the file as safe as the table."
     )
     try:
         check_savable(work)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
     else:
-        about = state.remembered("project", work, new_token)
+        fingerprint = state.remembered("project", work, new_token)
         file_button(
             "Save the project",
             lambda: saved_project(work).encode(),  # large trees take a while
             "project",
             "json",
-            about,
+            fingerprint,
             "project-save",
         )
     key = f"{_FILE}-{work.version}-{work.shared.uploads}"
@@ -73,47 +72,47 @@ def _project() -> None:
         "plan_megabytes",
         type="json",
         key=key,
-        on_change=_open,
+        on_change=_open_file,
         args=(key,),
-        help="Load the table first. What was chosen for it now is replaced.",
+        help="Load the table first. The project replaces what is chosen for it now.",
     )
     state.said_here(_FILE)
 
 
-def _open(key: str) -> None:
-    given = state.typed(key)
-    if given is not None:
-        made = given.getvalue()
-        asked = None
+def _open_file(key: str) -> None:
+    file = state.typed(key)
+    if file is not None:
+        content = file.getvalue()
+        read_settings = None
         with contextlib.suppress(KanonError):  # which opening it says
-            asked = reading_asked(state.work(), made)
-        opened = partial(_opened, made)
-        if asked is None:
-            state.attempt(lambda: opened(state.work()), at=_FILE, carry=False)
+            read_settings = reading_asked(state.work(), content)
+        open_content = partial(_open_project, content)
+        if read_settings is None:
+            state.attempt(lambda: open_content(state.work()), at=_FILE, carry=False)
             return
         runner.run(
             lambda work: rereading_request(
-                work, asked, opened, "project", carry=False, failed=_refused
+                work, read_settings, open_content, "project", carry=False, failed=_refuse_project
             ),
             wait=AT_ONCE,
         )
 
 
-def _opened(made: bytes, work: Work, again: Work | None = None) -> Work:
-    work = opened_project(work, made, again)
+def _open_project(content: bytes, work: Work, again: Work | None = None) -> Work:
+    work = opened_project(work, content, again)
     return work.with_parts(replace(work.message, problem_at=_FILE))
 
 
-def _refused(work: Work, sentence: str) -> Work:
+def _refuse_project(work: Work, sentence: str) -> Work:
     return work.with_parts(replace(work.message, problem=sentence, problem_at=_FILE))
 
 
-def _forget() -> None:
-    then = f"stay {desks().lasting} after" if desks().seconds else "go when"
+def _draw_deletion() -> None:
+    stay = f"stay there for {desks().lasting} after" if desks().seconds else "are deleted when"
     st.write(
-        "Your table, hierarchies, runs and what you could download are in the memory of the "
-        f"machine that runs kanon, and {then} this page is closed. Forgetting wipes them now, in "
-        "this tab and in closed ones; it cannot be undone. Another open tab forgets by its own "
-        "button, and files that you saved stay where they are."
+        "Your table, hierarchies, runs and downloads are in the memory of the machine that runs "
+        f"kanon. They {stay} you close this page. Delete now deletes them at once, in this tab and "
+        "in closed ones; you cannot undo it. Another open tab has its own button, and files that "
+        "you saved stay where they are."
     )
-    st.button("Forget now", on_click=state.forget_everything, type="primary")
+    st.button("Delete now", on_click=state.forget_everything, type="primary")

@@ -21,39 +21,39 @@ def welcome() -> None:
     seat()  # so that the end of this connection is noticed
     if state.forgotten():
         _tab(key=_KEY, data={"forgotten": True})
-        st.caption("Everything was forgotten. Reload the page to begin anew.")
+        st.caption("All your data are deleted. Reload the page to start again.")
         st.stop()
     if desks().seconds:
         waiting = not state.settled() and desks().any_left
-        known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
-        _tab(key=_KEY, data=known, on_before_change=_answered)
+        tab_data = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
+        _tab(key=_KEY, data=tab_data, on_before_change=_receive_token)
         if waiting:
-            st.caption("Looking for what this tab worked on …")
-            st.button("Begin anew", on_click=state.settle)
+            st.caption("Looking for the earlier work of this tab …")
+            st.button("Start again", on_click=state.settle)
             st.stop()
     state.settle()
     if state.lost():
-        _say_lost()
+        _warn_of_loss()
         st.stop()
 
 
-def _say_lost() -> None:
-    """Say that the earlier work is gone: else the sample would be taken for the user's table."""
+def _warn_of_loss() -> None:
+    """Warn, or the sample would be taken for the user's table."""
     st.warning(
-        f"This tab's earlier work is gone: it is kept for {desks().lasting}, or until the "
-        "server stops. Load your table again; if you saved a project file, open it then "
-        "under Project, and everything that you chose is there again.",
+        f"This tab's earlier work is deleted: it is kept for {desks().lasting}, or until "
+        "the server stops. Load your table again. If you saved a project file, open it under "
+        "Project to get your choices back.",
         icon=":material/info:",
     )
     with st.container(horizontal=True):
         if st.button("Load the table again", type="primary", on_click=state.begin_anew):
             st.switch_page("pages/data.py")
-        st.button("Begin anew with a sample", on_click=state.begin_anew)
+        st.button("Start again with a sample", on_click=state.begin_anew)
 
 
-def _answered() -> None:
-    """Take what the tab worked on before; it comes from a browser and may name anything."""
-    named = state.typed(_KEY).get("before")
-    if isinstance(named, str) and named and not state.come_back(named):
+def _receive_token() -> None:
+    """Take the token of the earlier session; a browser may send anything."""
+    earlier_token = state.typed(_KEY).get("before")
+    if isinstance(earlier_token, str) and earlier_token and not state.come_back(earlier_token):
         state.lose()
     state.settle()

@@ -1,7 +1,6 @@
-"""What privacy rests on of other packages' insides: a server that misses any of it does not start.
+"""Internals of other packages that privacy depends on: without one of them no server starts.
 
-The dashboard sets, replaces or trusts each of these. After an update that renames one it would do
-so in vain, and nobody would notice.
+The dashboard sets, replaces or trusts each. An update that renames one would go unnoticed.
 """
 
 import atexit
@@ -24,28 +23,28 @@ from kanon.errors import SettingsError
 
 
 def check_relied_upon() -> None:
-    """Check that all is there; SettingsError if something is not."""
-    for what, there in RELIED_UPON.items():
+    """Raise SettingsError if one of the claims does not hold."""
+    for claim, check in RELIED_UPON.items():
         try:
-            holds = there()
+            holds = check()
         except Exception:  # noqa: BLE001  whatever an unknown inside raises, it is not as it was
             holds = False
         if not holds:
             packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "starlette"))
             raise SettingsError(
-                f"The dashboard does not start, as privacy rests on this, and with {packages} it "
-                f"is not so: {what} Install the versions of constraints.txt."
+                "The dashboard does not start: privacy depends on the following, which does not "
+                f"hold with {packages}. {claim} Install the versions of constraints.txt."
             )
 
 
-def _uploads_stay_in_memory() -> bool:
+def _check_upload_memory() -> bool:
     limit = MultiPartParser.spool_max_size
     MultiPartParser.spool_max_size = 3 * limit
-    parsing = MultiPartParser(_KIND, _upload(b"x" * 2 * limit)).parse()
+    parsing = MultiPartParser(_KIND, _yield_upload(b"x" * 2 * limit)).parse()
     try:
         parsing.send(None)
-    except StopIteration as done:  # in memory there is nothing to wait for
-        with done.value["f"].file as file:
+    except StopIteration as stop:  # in memory there is nothing to wait for
+        with stop.value["f"].file as file:
             return file.name is None
     finally:
         MultiPartParser.spool_max_size = limit
@@ -56,28 +55,28 @@ def _uploads_stay_in_memory() -> bool:
 _KIND = Headers({"content-type": "multipart/form-data; boundary=x"})
 
 
-async def _upload(content: bytes) -> AsyncGenerator[bytes, None]:
+async def _yield_upload(content: bytes) -> AsyncGenerator[bytes, None]:
     head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
     yield head + content + b"\r\n--x--\r\n"
 
 
-def _uploads_are_parsed_so() -> bool:
+def _check_upload_parser() -> bool:
     parsed = ".form(" in inspect.getsource(starlette_routes.create_upload_routes)
     return parsed and vars(requests)["MultiPartParser"] is MultiPartParser
 
 
-def _files_are_kept_in_memory() -> bool:
-    made = inspect.getsource(App._create_runtime)
-    return "MemoryMediaFileStorage(" in made and "MemoryUploadedFileManager(" in made
+def _check_file_storage() -> bool:
+    source = inspect.getsource(App._create_runtime)
+    return "MemoryMediaFileStorage(" in source and "MemoryUploadedFileManager(" in source
 
 
-def _names_count() -> bool:
+def _check_addresses() -> bool:
     address = memory_media_file_storage._calculate_file_id
     return address(b"", "", "one") != address(b"", "", "other")
 
 
-def _options_are_known() -> bool:
-    """Whether Streamlit still knows each option; it passes over others with a warning."""
+def _check_options() -> bool:
+    """Whether Streamlit knows each option; it skips unknown ones with a warning."""
     with own_file(".streamlit", "config.toml").open("rb") as file:
         options = tomllib.load(file)
     for section in ("server", "browser", "client", "runner", "logger"):
@@ -87,10 +86,10 @@ def _options_are_known() -> bool:
 
 
 RELIED_UPON: Mapping[str, Callable[[], object]] = {
-    "An upload within MultiPartParser.spool_max_size stays in memory.": _uploads_stay_in_memory,
-    "Streamlit has MultiPartParser read its uploads.": _uploads_are_parsed_so,
-    "Streamlit keeps uploads and downloads in memory.": _files_are_kept_in_memory,
-    "The address of a download hangs on its name, which holds a secret.": _names_count,
+    "An upload within MultiPartParser.spool_max_size stays in memory.": _check_upload_memory,
+    "Streamlit has MultiPartParser read its uploads.": _check_upload_parser,
+    "Streamlit keeps uploads and downloads in memory.": _check_file_storage,
+    "The address of a download depends on its name, which holds a secret.": _check_addresses,
     "Streamlit asks for this machine's outer address by net_util.get_external_ip, which is "
     "switched off.": lambda: callable(net_util.get_external_ip),
     "What a page says of an exception is elements.exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT.": (
@@ -99,7 +98,7 @@ RELIED_UPON: Mapping[str, Callable[[], object]] = {
     "What a console shows of an exception goes through error_util._print_rich_exception.": (
         lambda: callable(error_util._print_rich_exception)
     ),
-    "Streamlit knows each option of .streamlit/config.toml.": _options_are_known,
+    "Streamlit knows each option of .streamlit/config.toml.": _check_options,
     "Python's atexit._run_exitfuncs removes what an interrupted release left on a disk.": (
         lambda: callable(atexit._run_exitfuncs)
     ),

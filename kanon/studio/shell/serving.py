@@ -1,4 +1,4 @@
-"""How the server begins and ends, keeps quiet about what it serves, and says what it lacks."""
+"""Start and end of the server, logs without cell values, and the check of its settings."""
 
 import atexit
 import logging
@@ -23,18 +23,17 @@ from kanon.studio.shell.relied_upon import check_relied_upon
 GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
 
 FAILED = (
-    "This page has failed by a mistake of kanon's own. What you have chosen and typed is kept. "
-    "Please report it to whoever runs kanon: the log says where it happened, without any value of "
-    "your table."
+    "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
+    "Please report it to the operator: the log says where it happened, without any value of your "
+    "table."
 )
-"""What a page says of an exception that nobody expected."""
 
-_made = logging.getLogRecordFactory()
-_clear = MediaFileManager.clear_session_refs
+_make_record = logging.getLogRecordFactory()
+_clear_refs = MediaFileManager.clear_session_refs
 
 
 def prepare() -> None:
-    """Get ready to serve, or end with a sentence where that would not be safe."""
+    """Get ready to serve; exit with a sentence where that would not be safe."""
     try:
         check_relied_upon()
     except SettingsError as error:
@@ -45,10 +44,7 @@ def prepare() -> None:
 
 @asynccontextmanager
 async def until_it_ends(_: App) -> AsyncIterator[None]:
-    """End as a program does: what an interrupted release left goes, and the status is 0.
-
-    The server would raise the signal that has ended it once more, which no program survives.
-    """
+    """Clean up and exit with status 0; the server would raise the signal that ended it again."""
     yield
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -68,17 +64,18 @@ def keep_quiet() -> None:
     if os.environ.get(TRACEBACK):
         return
     vars(exception).update(_GENERIC_UNCAUGHT_EXCEPTION_TEXT=FAILED)
-    vars(error_util).update(_print_rich_exception=_not_at_length)
-    logging.setLogRecordFactory(_record)
+    vars(error_util).update(_print_rich_exception=_refuse_traceback)
+    logging.setLogRecordFactory(_build_log_record)
     if threading.excepthook is threading.__excepthook__:  # nobody else looks at it
-        threading.excepthook = _in_a_thread
+        threading.excepthook = _log_thread_failure
 
 
-def _record(*given: Any, **named: Any) -> logging.LogRecord:
-    record = _made(*given, **named)
+def _build_log_record(*arguments: Any, **keywords: Any) -> logging.LogRecord:
+    record = _make_record(*arguments, **keywords)
     if isinstance(record.args, tuple):
         record.args = tuple(
-            withheld(one) if isinstance(one, BaseException) else one for one in record.args
+            withheld(argument) if isinstance(argument, BaseException) else argument
+            for argument in record.args
         )
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
@@ -87,14 +84,14 @@ def _record(*given: Any, **named: Any) -> logging.LogRecord:
     return record
 
 
-def _not_at_length(error: BaseException) -> None:
-    """In place of a coloured traceback with its text; what raises here is logged."""
+def _refuse_traceback(error: BaseException) -> None:
+    """Stand in for the coloured traceback with its text; what this raises is logged."""
     raise NotImplementedError
 
 
-def _in_a_thread(failed: threading.ExceptHookArgs) -> None:
-    if failed.exc_value is not None and failed.exc_type is not SystemExit:
-        logging.getLogger(__name__).error("A thread has failed: %s", withheld(failed.exc_value))
+def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
+    if failure.exc_value is not None and failure.exc_type is not SystemExit:
+        logging.getLogger(__name__).error("A thread has failed: %s", withheld(failure.exc_value))
 
 
 def keep_old_addresses() -> None:
@@ -105,25 +102,25 @@ def keep_old_addresses() -> None:
     """
     if not hasattr(MediaFileManager, "_remove_orphaned_deferred_callables"):
         return  # another version of Streamlit, which may drop them in another way
-    MediaFileManager._remove_orphaned_deferred_callables = _remove_old  # type: ignore[assignment, method-assign]
+    MediaFileManager._remove_orphaned_deferred_callables = _remove_old_addresses  # type: ignore[assignment, method-assign]
     MediaFileManager.clear_session_refs = _clear_session  # type: ignore[assignment, method-assign]
 
 
-def _remove_old(manager: Any) -> None:
-    """Called under the manager's lock, whenever a page was drawn or its session has ended."""
-    now = time.monotonic()
+def _remove_old_addresses(manager: Any) -> None:
+    """Called under the manager's lock, when a page was drawn or a session ended."""
+    moment = time.monotonic()
     files = manager._files_by_session_and_coord.values()
     there = {address for by_place in files for address in by_place.values()}
     for address, entry in list(manager._deferred_callables.items()):
         if address in there:
             entry.pop("kanon_since", None)
-        elif now - entry.setdefault("kanon_since", now) > GRACE:
+        elif moment - entry.setdefault("kanon_since", moment) > GRACE:
             manager._drop_deferred_id(address)
 
 
 def _clear_session(manager: Any, session_id: str | None = None) -> None:
-    """Called before a page is drawn; with a session where that has ended or forgets everything."""
-    _clear(manager, session_id)
+    """Called before a page is drawn, and with the id of a session that has ended."""
+    _clear_refs(manager, session_id)
     if session_id is not None:
         with manager._lock:
             for address in list(manager._deferred_ids_by_session.get(session_id, ())):
@@ -131,21 +128,23 @@ def _clear_session(manager: Any, session_id: str | None = None) -> None:
 
 
 def settled() -> bool:
-    """Whether the settings are known; if not, what is wrong is said on every page."""
+    """Whether the settings are valid; if not, every page shows the problem."""
     try:
         settings()
     except SettingsError as error:
-        # These take most of the imports, which the workers are not to wait for.
+        # Most imports are for these; the workers should not wait for them.
         from kanon.studio.session.text import plain
         from kanon.studio.shell.navigation import set_up_page
 
         sentence = plain(error.sentence)
 
-        def said() -> None:
+        def show_problem() -> None:
             st.error(sentence, icon=":material/error:")
 
         set_up_page()
         # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-        st.navigation([st.Page(said, title="Settings", default=True)], position="hidden").run()
+        st.navigation(
+            [st.Page(show_problem, title="Settings", default=True)], position="hidden"
+        ).run()
         return False
     return True

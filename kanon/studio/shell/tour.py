@@ -20,8 +20,7 @@ _text = st.components.v2.component(
 class TourStop:
     page: str  # the file of its page
     title: str  # what the page is about, in a few words
-    # CSS selectors of parts of the page, and what to look at and try there, true of any table; the
-    # tour points at the first part that is on the page
+    # CSS selectors and what to try there, true of any table; the first on the page counts
     looks: tuple[tuple[str, str], ...]
 
 
@@ -33,19 +32,19 @@ STEPS = (
             (
                 ".st-key-alteration-curve",
                 "In the released table every record looks like at least k − 1 others in the "
-                "columns that could single somebody out. This curve says how much detail "
-                "that costs for every k at once. Move the slider below it: the picture, the "
-                "numbers and the table follow.",
+                "columns that could single a person out. This curve shows how much detail that "
+                "costs for every k. Move the slider below it: the picture, the numbers and the "
+                "table follow.",
             ),
             (
                 ".st-key-after",
                 "In this table every record looks like at least k − 1 others in the columns that "
-                "could single somebody out. The numbers above it say how much detail that costs.",
+                "could single a person out. The numbers above it say how much detail that costs.",
             ),
             (
                 ".st-key-run",
                 "Press Anonymise: every record will look like at least k − 1 others in the columns "
-                "that could single somebody out, and numbers say how much detail that costs.",
+                "that could single a person out, and numbers say how much detail that costs.",
             ),
         ),
     ),
@@ -55,15 +54,15 @@ STEPS = (
         (
             (
                 "[class*='st-key-role-']",
-                "Each column has a role. An identifier never leaves; quasi-identifiers are "
-                "what others may know, so they are blurred; a sensitive column is what must "
-                "not come out. Change a role: the numbers of how exposed the table is follow.",
+                "Each column has a role. Identifiers are never released. Others may know the "
+                "quasi-identifiers, so these are generalised. Nobody should learn a person's "
+                "sensitive value. Change a role: the numbers of how exposed the table is follow.",
             ),
         ),
     ),
     TourStop(
         "pages/hierarchies.py",
-        "How values are blurred",
+        "How values are generalised",
         (
             (
                 ".st-key-tree-editor",
@@ -83,8 +82,8 @@ STEPS = (
         (
             (
                 ".st-key-compared",
-                "Several metrics, strategies or algorithms at every k. One cursor goes through all "
-                "pictures; the table below them says which is best, and where it is undecided.",
+                "Here are several metrics, strategies or algorithms at every k. One cursor moves "
+                "in all pictures; the table below says which is best, and where it is undecided.",
             ),
             (
                 ".st-key-compare",
@@ -95,13 +94,13 @@ STEPS = (
     ),
     TourStop(
         "pages/privacy.py",
-        "What still comes out",
+        "What can still be learnt",
         (
             (
                 "[class*='st-key-privacy-known-']",
-                "Many alike are not enough: where all of them share one illness, it is known "
-                "of each. Pick what an attacker knows, and see who fits and what follows. "
-                "Also require, on the page Anonymise, adds what prevents it.",
+                "Large classes are not enough: if everyone in a class has the same illness, it is "
+                "known of each. Pick what an attacker knows, and see which records fit and what "
+                "follows. Also require, on the page Anonymise, adds models that prevent it.",
             ),
             (
                 ".st-key-privacy-run",
@@ -110,9 +109,8 @@ STEPS = (
         ),
     ),
 )
-"""The tour, in its order."""
 
-# It stays in sight, below the line of the browser's own, whatever is scrolled or drawn anew.
+# It stays in sight below the header, whatever is scrolled or drawn again.
 _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-tour) {
     position: sticky; top: 3.75rem; z-index: 90; background: light-dark(#FFFFFF, #14181D);
@@ -122,11 +120,10 @@ _STYLE = """<style>
 
 
 def invite() -> None:
-    """Offer the tour, where none is under way."""
     if not state.work().shared.tour and st.button(
         "Tour in five steps", icon=":material/explore:", width="stretch"
     ):
-        _go_to(1)
+        _show_step(1)
 
 
 def guide(page: StreamlitPage) -> None:
@@ -147,16 +144,16 @@ def guide(page: StreamlitPage) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             if at > 1 and st.button("Back", icon=":material/arrow_back:", key="tour-back"):
-                _go_to(at - 1)
+                _show_step(at - 1)
             if not here and st.button("Go there", type="primary", key="tour-there"):
-                _go_to(at)
+                _show_step(at)
             if at < len(STEPS) and st.button(
                 "Next",
                 icon=":material/arrow_forward:",
                 type="primary" if here else "secondary",
                 key="tour-next",
             ):
-                _go_to(at + 1)
+                _show_step(at + 1)
             st.button(
                 "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
@@ -165,6 +162,6 @@ def guide(page: StreamlitPage) -> None:
             )
 
 
-def _go_to(at: int) -> None:
+def _show_step(at: int) -> None:
     state.change(replace(state.work().shared, tour=at))
     st.switch_page(STEPS[at - 1].page)

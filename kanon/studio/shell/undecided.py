@@ -1,4 +1,4 @@
-"""What has to be decided before a release is made, with the choice beside it."""
+"""Asks for the decisions that a release needs, with the choices beside them."""
 
 import streamlit as st
 
@@ -28,13 +28,13 @@ def undecided(work: Work) -> None:
             st.button(
                 one_or_many(incomplete, "Drop {count} record", "Drop {count} records"),
                 key="undecided-drop-records",
-                on_click=_take_missing,
+                on_click=_set_missing,
                 args=("drop-records",),
             )
             st.button(
-                "Keep them: missing counts as a value of its own",
+                "Keep them: count missing as a value of its own",
                 key="undecided-as-value",
-                on_click=_take_missing,
+                on_click=_set_missing,
                 args=("as-value",),
             )
 
@@ -47,8 +47,10 @@ def undecided_roles(work: Work) -> None:
         st.warning(
             one_or_many(
                 len(columns),
-                "Not decided: {columns}. Nothing is released before somebody says what it is.",
-                "Not decided: {columns}. Nothing is released before somebody says what they are.",
+                "No role yet: {columns}. Choose its role first; until then nothing can be "
+                "released.",
+                "No roles yet: {columns}. Choose their roles first; until then nothing can be "
+                "released.",
                 columns=plain(listing(columns, most=12)),
             ),
             icon=":material/help:",
@@ -56,23 +58,23 @@ def undecided_roles(work: Work) -> None:
         st.button(
             one_or_many(len(columns), "Keep it as it is", "Keep them as they are"),
             key="undecided-keep",
-            on_click=_take_role,
+            on_click=_set_roles,
             args=(Role.INSENSITIVE,),
             help="Insensitive: every value is released unchanged.",
         )
         st.button(
             one_or_many(len(columns), "Leave it out", "Leave them out"),
             key="undecided-leave",
-            on_click=_take_role,
+            on_click=_set_roles,
             args=(Role.IDENTIFIER,),
             help="As an identifier: no release has the column.",
         )
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
-def _take_role(role: Role) -> None:
+def _set_roles(role: Role) -> None:
     state.attempt(lambda: with_roles(state.work(), undecided_columns(state.work()), role))
 
 
-def _take_missing(missing: Missing) -> None:
+def _set_missing(missing: Missing) -> None:
     state.attempt(lambda: with_missing(state.work(), missing))

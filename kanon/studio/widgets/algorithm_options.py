@@ -17,8 +17,7 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_option
 
-_COUNTED = {"weighted": "every record", "representatives": "one per class"}
-"""What the cost of a merge counts."""
+_COST_TITLES = {"weighted": "every record", "representatives": "one per class"}
 
 
 def about(name: str) -> str:
@@ -35,28 +34,28 @@ def about(name: str) -> str:
 
 def about_k() -> str:
     return (
-        "It is meant for releases that another model than k-anonymity asks for. Where one class "
-        "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
-        "for the same alteration."
+        "It is meant for releases that need another model than k-anonymity. A class that alone is "
+        "the smallest is merged at any cost: on Adult, S1 reached a larger k for the same "
+        "alteration."
     )
 
 
 def details(work: Work) -> None:
-    said = ", ".join(_said(work))
-    with st.popover(f"Details: {said}" if said else "Details"):
+    changes = ", ".join(_describe_changes(work))
+    with st.popover(f"Details: {changes}" if changes else "Details"):
         st.markdown(about(work.settings.algorithm))
-        for parameter in _beside_strategy(work):
-            _parameter(work, parameter)
+        for parameter in _get_strategy_parameters(work):
+            _draw_parameter(work, parameter)
         if uses(work.settings.algorithm, "cost"):
-            _cost(work)
+            _draw_cost(work)
         if uses(work.settings.algorithm, "tie_seed"):
-            _ties(work)
+            _draw_ties(work)
         if uses(work.settings.algorithm, "seed"):
-            _seed(work)
+            _draw_seed(work)
         if uses(work.settings.algorithm, "node"):
-            _node(work)
+            _draw_node(work)
         if uses(work.settings.algorithm, "suppression"):
-            _rows_of_suppressed(work)
+            _draw_suppressed_rows(work)
 
 
 def own_choices(work: Work) -> None:
@@ -67,23 +66,22 @@ def own_choices(work: Work) -> None:
     places = iter(st.columns(len(parameters) + suppresses))
     for parameter in parameters:
         with next(places):
-            _parameter(work, parameter)
+            _draw_parameter(work, parameter)
     if suppresses:
         with next(places):
-            _suppression(work)
+            _draw_suppression(work)
 
 
-def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
+def _get_strategy_parameters(work: Work) -> tuple[Parameter, ...]:
     return (
         parameters_of(work.settings.algorithm) if uses(work.settings.algorithm, "strategy") else ()
     )
 
 
-def _said(work: Work) -> Iterator[str]:
-    """What was chosen other than the usual, in a few words."""
-    chosen = work.settings.options.get(work.settings.algorithm, {})
-    for parameter in _beside_strategy(work):
-        value = chosen.get(parameter.name, parameter.default)
+def _describe_changes(work: Work) -> Iterator[str]:
+    options = work.settings.options.get(work.settings.algorithm, {})
+    for parameter in _get_strategy_parameters(work):
+        value = options.get(parameter.name, parameter.default)
         if value != parameter.default:
             yield parameter.choices[value]
     if work.settings.tie_seed is not None and uses(work.settings.algorithm, "tie_seed"):
@@ -93,10 +91,10 @@ def _said(work: Work) -> Iterator[str]:
     if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression"):
         yield "suppressed rows stay"
     if work.settings.cost == "representatives" and uses(work.settings.algorithm, "cost"):
-        yield _COUNTED[work.settings.cost]
+        yield _COST_TITLES[work.settings.cost]
 
 
-def _parameter(work: Work, parameter: Parameter) -> None:
+def _draw_parameter(work: Work, parameter: Parameter) -> None:
     name = work.settings.algorithm
     st.selectbox(
         parameter.title,
@@ -111,7 +109,7 @@ def _parameter(work: Work, parameter: Parameter) -> None:
     )
 
 
-def _suppression(work: Work) -> None:
+def _draw_suppression(work: Work) -> None:
     usual = "k records" if work.settings.algorithm == "datafly" else "none"
     suppression_field(
         work,
@@ -122,9 +120,8 @@ def _suppression(work: Work) -> None:
 
 
 def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
-    """The field for the share of records that may be suppressed; left empty, it means ``usual``."""
     share = work.settings.suppression
-    shown = None if share is None else round(100 * share, 6)
+    percentage = None if share is None else round(100 * share, 6)
     st.number_input(
         "Suppress at most, %",
         min_value=0.0,
@@ -133,39 +130,41 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         step=1.0,
         format="%.1f",
         placeholder=usual,
-        **bound(f"{name}-{work.version}", shown, "suppression", into=RunSettings, read=_share),
-        help="Records in classes that do not satisfy, mostly because they are too small, may "
-        f"leave the release, up to this share. {more}",
+        **bound(
+            f"{name}-{work.version}", percentage, "suppression", into=RunSettings, read=_read_share
+        ),
+        help="Records in classes that miss the requirements, mostly because they are too small, "
+        f"may be suppressed, up to this share. {more}",
     )
 
 
-def _rows_of_suppressed(work: Work) -> None:
+def _draw_suppressed_rows(work: Work) -> None:
     key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
         "Keep the rows of suppressed records, blanked",
         **bound(key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool),
-        help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
-        "all else empty, and a last column 'suppressed' that is 1.",
+        help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is at "
+        "its root, all else is empty, and a last column 'suppressed' is 1.",
     )
 
 
-def _share(typed: float | None) -> float | None:
+def _read_share(typed: float | None) -> float | None:
     return None if typed is None else typed / 100
 
 
-def _cost(work: Work) -> None:
+def _draw_cost(work: Work) -> None:
     key = f"run-cost-{work.version}-{work.settings.cost}"
     st.selectbox(
-        "A merge counts",
-        list(_COUNTED),
+        "Count a merge as",
+        list(_COST_TITLES),
         **bound(key, work.settings.cost, "cost", into=RunSettings),
-        format_func=lambda name: _COUNTED[name],
+        format_func=lambda name: _COST_TITLES[name],
         help="Whether the cost of merging two classes counts each of their records, or one "
         "representative of each.",
     )
 
 
-def _ties(work: Work) -> None:
+def _draw_ties(work: Work) -> None:
     key = f"run-ties-{work.version}-{work.settings.tie_seed}"
     st.number_input(
         "Tie seed; empty: tree order",
@@ -176,12 +175,12 @@ def _ties(work: Work) -> None:
         placeholder="tree order",
         **bound(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
         help="Often several partners are equally good. Without a seed, the first in tree order is "
-        "taken; a seed takes another one, the same each time. Other seeds show how much was "
+        "taken. A seed picks another one, the same each time; other seeds show how much was "
         "chance.",
     )
 
 
-def _seed(work: Work) -> None:
+def _draw_seed(work: Work) -> None:
     seed = work.settings.seed
     key = f"run-seed-{work.version}-{seed}"
     st.number_input(
@@ -195,11 +194,11 @@ def _seed(work: Work) -> None:
     )
 
 
-def _node(work: Work) -> None:
-    chosen = node_used(work)
+def _draw_node(work: Work) -> None:
+    levels = node_used(work)
     listed = (
-        ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())
-        if chosen
+        ", ".join(f"{plain(column)} {level}" for column, level in levels.items())
+        if levels
         else "none yet"
     )
-    st.markdown(f"**Levels that you picked:** {listed}. They are picked on the page Lattice.")
+    st.markdown(f"**Levels that you picked:** {listed}. Pick them on the page Lattice.")

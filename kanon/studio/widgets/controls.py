@@ -25,9 +25,9 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 
 @st.cache_resource(show_spinner=False)
 def _prepare_server() -> None:
-    """Have the server take what a field allows, and write nothing of it to a disk."""
-    given = settings()
-    most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
+    """Raise the server's upload limit, and keep all uploads in memory."""
+    limits = settings()
+    most = max(limits.upload_megabytes, limits.hierarchies_megabytes, limits.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
     MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
 
@@ -36,24 +36,24 @@ def segments(
     label: str,
     titles: Mapping[Any, str],
     key: str,
-    chosen: object,
+    value: object,
     field: str,
     into: Any,
     **how: Any,
 ) -> None:
-    """A button per choice, one of them always chosen; it goes ``into`` what has the field."""
+    """A button per choice, one of them always chosen."""
     st.segmented_control(
         label,
         list(titles),
-        **bound(key, chosen, field, into=into, keep=True),
+        **bound(key, value, field, into=into, keep=True),
         format_func=lambda name: titles[name],
         **how,
     )
 
 
 def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
-    """A popover that closes when its key changes: another key makes another, closed popover."""
-    # Only one that tells whether it is open is known by its key.
+    """A popover that closes when its key changes: another key makes a new, closed one."""
+    # Streamlit knows a popover by its key only if it reports whether it is open.
     return st.popover(label, key=key, on_change="rerun", **how)
 
 
@@ -64,29 +64,29 @@ def builder_fields(
     *arguments: Any,
     fine: bool = True,
 ) -> None:
-    """Draw the controls of a choice's builder as filled in; their keys begin with ``prefix``."""
+    """Draw the fields of a choice's builder; their keys begin with ``prefix``."""
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return
     wide = [part is parameters[0] or part.kind == "lines" for part in parameters]
     if fine or len(parameters) < 3:
-        places = st.columns([1 + each for each in wide])
+        places = st.columns([1 + is_wide for is_wide in wide])
     else:
         places = [st.container() for _ in parameters]
     for parameter, place in zip(parameters, places, strict=True):
-        label, about = parameter.label, parameter.about
+        label, help_text = parameter.label, parameter.about
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
         field = bound(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
         if parameter.kind == "choice":
-            place.selectbox(label, parameter.options, **field, help=about)
+            place.selectbox(label, parameter.options, **field, help=help_text)
         elif parameter.kind == "lines":
-            place.text_area(label, **field, height=200, help=about)
+            place.text_area(label, **field, height=200, help=help_text)
         else:
-            place.text_input(label, **field, help=about)
+            place.text_input(label, **field, help=help_text)
 
 
 def typed_fields(prefix: str) -> dict[str, Any]:
-    """What stands in the controls with that prefix; None where there is no such control."""
+    """The entries of the builder fields with that prefix; None where there is no such field."""
     return {field: state.typed(f"{prefix}-{field}") for field in FIELDS}

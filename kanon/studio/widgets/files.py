@@ -1,4 +1,4 @@
-"""Names of downloads, what is asked before one, and those that hold original values.
+"""Downloads: their names, the choices before them, and those with original values.
 
 Streamlit tells large downloads apart by length, samples, type and name, across all sessions: with
 equal names one session could get another's file. So every name carries a fingerprint of this
@@ -23,10 +23,9 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 
 OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
-"""What the help of every plan says."""
 
 _MIME = {
-    **{kind: found.mime for kind, found in FORMATS.items()},
+    **{kind: form.mime for kind, form in FORMATS.items()},
     "json": "application/json",
     "html": "text/html",
     "graphml": "application/xml",
@@ -34,7 +33,7 @@ _MIME = {
 }
 
 Content = str | bytes | Callable[[], bytes]
-"""What a file holds, or what makes it once somebody wants it."""
+"""What a file holds, or what makes it when it is downloaded."""
 
 
 @dataclass(frozen=True)
@@ -47,32 +46,34 @@ class OriginalValuesAsked(SessionPart):
         return self
 
 
-def file_name(what: str, ending: str, about: str) -> str:
-    """The name of a download: ``what`` it is, in plain letters, and a fingerprint."""
+def file_name(base_name: str, ending: str, depends_on: str) -> str:
+    """Name a download by what it is and a fingerprint of session and content."""
     work = state.work()
-    content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
-    return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
+    content = "|".join(
+        (state.salt(), work.table.digest, str(work.version), depends_on, base_name, ending)
+    )
+    return f"{base_name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 
-def _silenced(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """What makes a download, so that a failure logs no cell: its text stays here."""
+def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """Wrap what makes a download, so that a failure logs no cell value."""
 
-    def made() -> bytes:
+    def make_quietly() -> bytes:
         try:
             return make()
         except Exception as error:  # noqa: BLE001  it is raised again, without its text
             raise RuntimeError(f"a download failed ({type(error).__name__})") from None
 
-    return made
+    return make_quietly
 
 
 def save_button(
     label: str, data: Content, name: str, key: str, icon: str = "download", **how: Any
 ) -> None:
-    """A button that downloads a file of that name; ``how`` goes to ``st.download_button``."""
+    """A button that downloads a file; ``how`` goes to ``st.download_button``."""
     st.download_button(
         label,
-        data=_silenced(data) if callable(data) else data,
+        data=_replace_failure(data) if callable(data) else data,
         file_name=name,
         mime=_MIME[name.rpartition(".")[2]],
         icon=f":material/{icon}:",
@@ -82,55 +83,54 @@ def save_button(
     )
 
 
-def plan_button(plan: str, what: str, key: str, label: str = "Plan", **how: Any) -> None:
-    how = {"help": "Everything that was chosen; python -m kanon run repeats it.", **how}
-    how["help"] = f"{how['help']} {OF_PLAN}"
-    file_button(label, plan, what, "json", plan, key, **{"icon": "description", **how})
+def plan_button(plan: str, base_name: str, key: str, label: str = "Plan", **options: Any) -> None:
+    options = {"help": "All that you chose; python -m kanon run repeats it.", **options}
+    options["help"] = f"{options['help']} {OF_PLAN}"
+    file_button(label, plan, base_name, "json", plan, key, **{"icon": "description", **options})
 
 
 def file_button(
     label: str,
     data: Content,
-    what: str,
+    base_name: str,
     ending: str,
-    about: str,
+    depends_on: str,
     key: str,
     original: bool = False,
     **how: Any,
 ) -> None:
     if original:
-        label, what = f"{label}, original values", said_in_name(what, original)
-        asked = state.work().view(OriginalValuesAsked).at
+        label, base_name = f"{label}, original values", said_in_name(base_name, original)
+        warned_at = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
             how["help"] = "Files with original values are switched off on this server."
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
-        if not asked:
-            ask = {"on_click": _ask, "args": (key,), **how}
-            st.button(label, icon=":material/download:", key=f"{key}-ask", **ask)
+        if not warned_at:
+            buttons = {"on_click": _warn_of_original, "args": (key,), **how}
+            st.button(label, icon=":material/download:", key=f"{key}-ask", **buttons)
             return
-        if asked == key:
+        if warned_at == key:
             st.warning(
-                "This file holds original values of your table, maybe some of one person "
-                "alone: it tells more than a release, and who gets it may recognise "
-                "somebody. Keep it as you keep the table. You are not asked again in this "
-                "session.",
+                "This file holds original values of your table, perhaps some that only one person "
+                "has. It tells more than a release, and its readers may recognise people. Keep it "
+                "as safe as the table. You are not asked again in this session.",
                 icon=":material/warning:",
             )
-    save_button(label, data, file_name(what, ending, about), key, **how)
+    save_button(label, data, file_name(base_name, ending, depends_on), key, **how)
 
 
-def said_in_name(what: str, original: bool) -> str:
-    return f"{what}-original-values" if original else what
+def said_in_name(base_name: str, original: bool) -> str:
+    return f"{base_name}-original-values" if original else base_name
 
 
 def original_given() -> bool:
-    """Whether files with original values are given out here, and this session was asked."""
-    asked = state.work().view(OriginalValuesAsked).at
-    return settings().original_values_downloads and bool(asked)
+    """Whether files with original values are allowed here and this session was warned."""
+    warned_at = state.work().view(OriginalValuesAsked).at
+    return settings().original_values_downloads and bool(warned_at)
 
 
-def _ask(key: str) -> None:
+def _warn_of_original(key: str) -> None:
     state.change(OriginalValuesAsked(key))
 
 
@@ -141,8 +141,8 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
         "Neutralise formulas",
         key=f"{name}-neutral",
         help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
-        "tab). This puts an apostrophe in front of them, so it alters those cells; numbers "
-        "stay. In XLSX such cells are marked as text, always, and none is altered.",
+        "tab). This puts an apostrophe in front of them, which alters those cells; numbers stay. "
+        "In XLSX such cells are always marked as text, and none is altered.",
     )
 
 
@@ -151,9 +151,9 @@ def order_choice(work: Work, name: str) -> str:
     st.checkbox(
         "Keep the table's order of rows",
         **bound(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
-        help="Rows leave sorted by what they show, so that their order says nothing. The table's "
-        "order can give values back: where it is sorted by age, every age lies between those "
-        "of the rows above and below it.",
+        help="Otherwise rows are sorted by what they show, so that their order says nothing. The "
+        "table's order can reveal values: if it is sorted by age, every age lies between those of "
+        "the rows above and below it.",
     )
     return order
 
@@ -163,42 +163,42 @@ def _keep_order(keep: bool) -> None:
 
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
-    """How a text file is written, where there is a choice: at first as the table was."""
-    its = FORMATS[kind]
-    if its.cells != "text" or its.separator:
-        return its.fit_form(upload) if its.separator else PLAIN
+    """Choose separator and encoding where there is a choice; by default as the upload."""
+    table_format = FORMATS[kind]
+    if table_format.cells != "text" or table_format.separator:
+        return table_format.fit_form(upload) if table_format.separator else PLAIN
     forms = {"upload": upload, **FORMS}
     if upload == PLAIN:
         del forms["plain"]
     titles = {
-        "upload": f"As the upload ({_said(upload)})",
-        "excel": f"For Excel ({_said(FOR_EXCEL)})",
-        "plain": f"Plain ({_said(PLAIN)})",
+        "upload": f"As the upload ({_describe_form(upload)})",
+        "excel": f"For Excel ({_describe_form(FOR_EXCEL)})",
+        "plain": f"Plain ({_describe_form(PLAIN)})",
     }
-    chosen = st.selectbox(
+    name_chosen = st.selectbox(
         "Separator and encoding",
         list(forms),
-        format_func=lambda one: titles[one],
+        format_func=lambda form: titles[form],
         key=f"{name}-form",
         width=300,
-        help="Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
-        "Excel reads semicolons where the decimal mark of the system is a comma.",
+        help="Cells keep their texts, so a decimal comma stays where a value was not generalised. "
+        "Excel expects semicolons where the decimal mark of the system is a comma.",
     )
-    return forms[chosen]
+    return forms[name_chosen]
 
 
 def publish_choice(key: str, **how: Any) -> list[str]:
-    """Which figures of the table are published although the release does not show them."""
+    """Choose figures of the table to publish although the release does not show them."""
     return st.multiselect(
         "Publish also",
         list(FIGURES),
         format_func=lambda name: FIGURES[name],
         key=key,
-        help="Each of these tells more of the original table than the release does, and several "
-        "tell more together. Left empty, none is in it.",
+        help="Each of these tells more about the original table than the release does, and several "
+        "tell more together. Leave this empty to publish none.",
         **how,
     )
 
 
-def _said(form: TextForm) -> str:
+def _describe_form(form: TextForm) -> str:
     return f"{shown(form.separator)}, {form.encoding.removesuffix('-sig').upper()}"

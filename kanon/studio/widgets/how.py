@@ -1,4 +1,4 @@
-"""How the numbers of a page are computed, in words and with this table's figures."""
+"""How the numbers of a page are computed, with this table's figures."""
 
 import math
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ _how = Sections(__file__)
 _DRAWN = "the weights drawn on the edges that it rose along"
 
 
-def how_alteration(done: Run) -> str:
-    prepared = done.prepared
+def how_alteration(run: Run) -> str:
+    prepared = run.prepared
     metric = prepared.plan.metric
-    told = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
+    cost = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
     trees, names = prepared.classes.hierarchies, prepared.classes.attributes
     factors = zip(names, trees, multipliers(metric, trees), strict=True)
     listed = "\n".join(
@@ -38,23 +38,23 @@ def how_alteration(done: Run) -> str:
         records=thin(prepared.classes.n_records),
         columns=len(names),
         metric=plain(metric.card.title),
-        cost=told,
-        alteration=f"{done.alteration:.4f}",
+        cost=cost,
+        alteration=f"{run.alteration:.4f}",
         multipliers=listed,
         source=plain(metric.card.source),
     )
 
 
 def how_algorithm(plan: Plan) -> str:
-    said = algorithm_in_words(plan)
-    return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in said.items())
+    sentences = algorithm_in_words(plan)
+    return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in sentences.items())
 
 
 def how_bound(gap: OptimalityGap) -> str:
     return f"**How close to the least possible.** {plain(gap.explanation)}"
 
 
-def _item(card: Card) -> str:
+def _format_item(card: Card) -> str:
     return f"- **{plain(card.title)}.** {plain(card.summary)}"
 
 
@@ -117,10 +117,12 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         for card in comparison.criteria.values()
     )
     led = [line.configuration for line in comparison.lines]
-    used = dict.fromkeys(one.strategy for one in led)
+    used = dict.fromkeys(configuration.strategy for configuration in led)
     looks: list[str] = []
     if any(LOOKS_AT[name] for name in used):
-        scopes = dict.fromkeys(one.scope for one in led if LOOKS_AT[one.strategy])
+        scopes = dict.fromkeys(
+            configuration.scope for configuration in led if LOOKS_AT[configuration.strategy]
+        )
         looks = [plain(SCOPES[scope].summary) for scope in scopes]
         by_values = any(map(needs_sensitive, used))
         if comparison.sensitive and by_values:
@@ -128,14 +130,13 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         if "table" in scopes and by_values:
             looks.append(
                 "At first many classes have l = 1, and no single merge changes that: then "
-                "nearly all partners tie, S2 and S5 choose as S1 does, and S3 and S6 go by "
-                "cost."
+                "nearly all partners tie, so S2 and S5 choose as S1 does, and S3 and S6 by cost."
             )
-    seeds = {one.tie_seed for one in led}
+    seeds = {configuration.tie_seed for configuration in led}
     first = next(iter(seeds))
     order = "tree order" if first is None else f"tie seed {first}"
     if len(seeds) > 1:
-        order = "the order of its own plan each"
+        order = "the order of their own plans"
     runs = (
         (
             "**One run per line serves every k**: greedy merging for a larger k passes through "
@@ -143,8 +144,8 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         )
         if comparison.every_k
         else (
-            "**Where an algorithm serves one k, each k is a run of its own**, for "
-            f"{len(comparison.ks)} k."
+            "**Where an algorithm serves one k, each k is a run of its own**: "
+            f"{len(comparison.ks)} values of k."
         )
     )
     if seconds:
@@ -153,7 +154,7 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     return _how(
         "compared",
         criteria=criteria,
-        strategies="\n".join(_item(STRATEGIES[name]) for name in used),
+        strategies="\n".join(_format_item(STRATEGIES[name]) for name in used),
         looks=" ".join(looks) + "\n\n" if looks else "",
         runs=runs,
         order=order,
@@ -161,8 +162,8 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     )
 
 
-def what_was_checked(done: Run) -> str:
-    met = what_is_met(done, guarantees_of_classes(done)) if done.recoding.n_classes else ""
+def what_was_checked(run: Run) -> str:
+    met = what_is_met(run, guarantees_of_classes(run)) if run.recoding.n_classes else ""
     return said_checked(met)
 
 
@@ -172,10 +173,10 @@ def said_checked(met: str) -> str:
     return _how("checked", models=plain(met))
 
 
-def which_levels(done: Run) -> str:
-    classes = done.prepared.classes
+def which_levels(run: Run) -> str:
+    classes = run.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
-    return said_levels(done.recoding.trace, {column: tree.height for column, tree in trees})
+    return said_levels(run.recoding.trace, {column: tree.height for column, tree in trees})
 
 
 def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
@@ -191,14 +192,12 @@ def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
     )
 
 
-def which_parts(said: str) -> str:
-    """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
-    return f"**Parts:** {said}." if said else ""
+def which_parts(parts: str) -> str:
+    return f"**Parts:** {parts}." if parts else ""
 
 
-def what_is_proved(said: str) -> str:
-    """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
-    return f"**Proof:** {said}." if said else ""
+def what_is_proved(proof: str) -> str:
+    return f"**Proof:** {proof}." if proof else ""
 
 
 def tie_rule() -> str:

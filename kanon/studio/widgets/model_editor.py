@@ -1,4 +1,4 @@
-"""The editor of what every class has to meet beside k: privacy models with their parameters."""
+"""The editor of the privacy models that every class has to meet beside k."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,20 +33,20 @@ _WIDTH = 520  # pixels of the popover: room for two numbers and a choice side by
 
 
 def whole(work: Work) -> EquivalenceClasses | None:
-    """The table as one class, kept until the table or its roles change; None if it has none."""
+    """The table as one class, cached until the table or its roles change; None if it has none."""
     key = work.table.digest, work.version, work.table.missing, tuple(work.table.roles.items())
 
-    def counted() -> EquivalenceClasses | None:
+    def count_table() -> EquivalenceClasses | None:
         try:
             return whole_table(work)
         except KanonError:  # said when it is run
             return None
 
-    return state.remembered("whole", key, counted)
+    return state.remembered("whole", key, count_table)
 
 
 def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
-    """The key of a control, which holds its value: a closed popover gets no new one."""
+    """The key of a control; it holds the value, as a closed popover is not updated."""
     lost = model in work.models_lost
     place = (
         f"lost-{work.settings.models.index(model)}"
@@ -58,58 +58,58 @@ def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
 
 
 def also_require(work: Work) -> None:
-    found = whole(work)
+    table_class = whole(work)
     refused = (
         bool(work.settings.models)
-        and found is not None
-        and refusal(_fitting(work), found) is not None
+        and table_class is not None
+        and refusal(_list_fitting(work), table_class) is not None
     )
     unfit = (
         refused
         or bool(work.models_lost)
-        or any(one in work.settings.models for one, _ in _mistyped(work))
+        or any(model in work.settings.models for model, _ in _get_unused_values(work))
     )
     required = summary(work.settings.models) or "nothing"
     with (
         st.popover(f"Also require: {plain(required)}", icon=":material/error:" if unfit else None),
         st.container(width=_WIDTH),
     ):
-        _adding(work, found)
+        _draw_adding(work, table_class)
         if not work.settings.models:
             of = "persons" if work.table.person_counted else "records"
             st.caption(
-                f"k says how many {of} look alike, not whether they share the same sensitive "
-                "value. A model added here has to hold in every class too."
+                f"k says how many {of} look alike, not whether they share a sensitive value. Every "
+                "class has to meet the models that you add here too."
             )
         for model in work.settings.models:
             with st.container(border=True):
-                _model(work, model, found)
+                _draw_model(work, model, table_class)
 
 
-def _mistyped(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
+def _get_unused_values(work: Work) -> dict[tuple[SensitiveModel, str], float | None]:
     return state.remembered("mistyped", work.version, dict)
 
 
-def _fitting(work: Work) -> list[SensitiveModel]:
+def _list_fitting(work: Work) -> list[SensitiveModel]:
     return [model for model in work.settings.models if model not in work.models_lost]
 
 
-def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
-    title, gone = st.columns([5, 2], vertical_alignment="center")
+def _draw_model(work: Work, model: SensitiveModel, table_class: EquivalenceClasses | None) -> None:
+    title, remove = st.columns([5, 2], vertical_alignment="center")
     title.markdown(f"**{plain(model.title)}**")
-    gone.button(
+    remove.button(
         "Remove",
         icon=":material/delete:",
         type="tertiary",
         key=key_of_model(work, model, "remove"),
-        on_click=_remove,
+        on_click=_remove_model,
         args=(model,),
     )
     st.caption(plain(model.card.summary))
     if model in work.models_lost:
         st.error(
-            f"{plain(quoted(model.column))} is not sensitive any more: give it that role back "
-            "on the page Data, or remove this.",
+            f"{plain(quoted(model.column))} is no longer sensitive. Make it sensitive again on the "
+            "page Data, or remove this model.",
             icon=":material/error:",
         )
         return
@@ -117,108 +117,112 @@ def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) 
         for name, allowed in ranges(type(model)).items():
             if name == "k":  # the one of the slider counts; that of the model is never more
                 continue
-            _number(work, model, name, allowed)
+            _draw_parameter_field(work, model, name, allowed)
         if isinstance(model, TCloseness):
-            _distance(work, model, found)
-        _column(work, model)
-    for (one, name), typed in _mistyped(work).items():
-        if one == model:
+            _draw_distance(work, model, table_class)
+        _draw_column(work, model)
+    for (other, name), typed in _get_unused_values(work).items():
+        if other == model:
             st.error(plain(not_used(model, name, typed)), icon=":material/error:")
-    if found is None:
+    if table_class is None:
         return
-    reason = refusal([model], found)
+    reason = refusal([model], table_class)
     if reason is None:
-        st.caption(plain(f"{model.symbol}: {best(model, found)}."))
+        st.caption(plain(f"{model.symbol}: {best(model, table_class)}."))
     else:
         st.error(plain(reason), icon=":material/error:")
 
 
-def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
-    """A field without limits of its own: the browser would keep what lies beyond to itself."""
+def _draw_parameter_field(work: Work, model: SensitiveModel, name: str, allowed: Range) -> None:
+    """Draw a field without limits: the browser would hide values beyond them."""
     key, value = key_of_model(work, model, name), getattr(model, name)
     kind: Callable[[float], float] = int if allowed.whole else float
-    shown = _mistyped(work).get((model, name), value)
+    number = _get_unused_values(work).get((model, name), value)
     st.number_input(
         name,
         value=None,  # else an empty field would be the least number
         step=kind(1 if allowed.whole else 0.1),
         format="%d" if allowed.whole else "%g",
-        **bound(key, None if shown is None else kind(shown), _take, model, name),
+        **bound(key, None if number is None else kind(number), _apply_value, model, name),
         width=150,
     )
 
 
-def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -> None:
-    numeric = found is not None and found.sensitive_named(model.column).numeric
+def _draw_distance(work: Work, model: TCloseness, table_class: EquivalenceClasses | None) -> None:
+    numeric = table_class is not None and table_class.sensitive_named(model.column).numeric
     st.selectbox(
         "Distance",
         [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
-        **bound(key_of_model(work, model, "distance"), model.distance, _take, model, "distance"),
+        **bound(
+            key_of_model(work, model, "distance"), model.distance, _apply_value, model, "distance"
+        ),
         format_func=DISTANCES.__getitem__,
-        help="How far two mixes are apart. The order of values counts only where they are numbers.",
+        help="How far apart two mixes of values are. Their order counts only for numbers.",
         width=220,
     )
 
 
-def _column(work: Work, model: SensitiveModel) -> None:
+def _draw_column(work: Work, model: SensitiveModel) -> None:
     if len(work.table.sensitive_columns) < 2:
         return
-    taken = {one.column for one in work.settings.models if one.card == model.card} - {model.column}
+    taken_columns = {other.column for other in work.settings.models if other.card == model.card} - {
+        model.column
+    }
     st.selectbox(
         "Sensitive column",
-        [name for name in work.table.sensitive_columns if name not in taken],
-        **bound(key_of_model(work, model, "column"), model.column, _take, model, "column"),
+        [name for name in work.table.sensitive_columns if name not in taken_columns],
+        **bound(key_of_model(work, model, "column"), model.column, _apply_value, model, "column"),
         width=180,
     )
 
 
-def _adding(work: Work, found: EquivalenceClasses | None) -> None:
+def _draw_adding(work: Work, table_class: EquivalenceClasses | None) -> None:
     if not work.table.sensitive_columns:
-        st.caption("No column is sensitive, and these models look at one.")
+        st.caption("These models need a sensitive column, and there is none yet.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
     cards = cards_to_add(work)
     key = f"model-add-{work.version}-{len(work.settings.models)}"
-    if cards and found is not None:
+    if cards and table_class is not None:
         st.selectbox(
             "Add a model",
             list(cards),
             index=None,
             placeholder="Choose a model",
-            **bound(key, None, _add, found, keep=True),
+            **bound(key, None, _add_model, table_class, keep=True),
             format_func=lambda name: glossed(cards[name]),
         )
 
 
 # --- what the controls do -------------------------------------------------------------------
-def _add(found: EquivalenceClasses, name: str) -> None:
+def _add_model(table_class: EquivalenceClasses, name: str) -> None:
     work = state.work()
-    models = (*work.settings.models, suggested(work, name, found))
+    models = (*work.settings.models, suggested(work, name, table_class))
     state.change(replace(work.settings, models=models))
 
 
-def _remove(model: SensitiveModel) -> None:
-    _forget_typed(model)
-    kept = tuple(one for one in state.work().settings.models if one != model)
-    state.change(replace(state.work().settings, models=kept))
-
-
-def _take(model: SensitiveModel, part: str, typed: Any) -> None:
-    """Use what was typed; what cannot be used is kept for its field, and changes nothing else."""
-    new = None if typed is None else changed(model, **{part: typed})
-    if new is None:
-        if part in ranges(type(model)):
-            _mistyped(state.work())[model, part] = typed
-        return
-    _forget_typed(model, part)
-    for other, value in _forget_typed(model).items():
-        if getattr(new, other) == getattr(model, other):  # t is another one on another scale
-            _mistyped(state.work())[new, other] = value
-    models = tuple(new if one == model else one for one in state.work().settings.models)
+def _remove_model(model: SensitiveModel) -> None:
+    _drop_values(model)
+    models = tuple(other for other in state.work().settings.models if other != model)
     state.change(replace(state.work().settings, models=models))
 
 
-def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
-    typed = _mistyped(state.work())
-    gone = [one for one in typed if one[0] == model and part in (None, one[1])]
-    return {name: typed.pop((one, name)) for one, name in gone}
+def _apply_value(model: SensitiveModel, part: str, typed: Any) -> None:
+    """Use a typed value; keep one that cannot be used for its field alone."""
+    new = None if typed is None else changed(model, **{part: typed})
+    if new is None:
+        if part in ranges(type(model)):
+            _get_unused_values(state.work())[model, part] = typed
+        return
+    _drop_values(model, part)
+    for other, value in _drop_values(model).items():
+        if getattr(new, other) == getattr(model, other):  # t is another one on another scale
+            _get_unused_values(state.work())[new, other] = value
+    models = tuple(new if old == model else old for old in state.work().settings.models)
+    state.change(replace(state.work().settings, models=models))
+
+
+def _drop_values(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
+    typed = _get_unused_values(state.work())
+    keys = [key for key in typed if key[0] == model and part in (None, key[1])]
+    return {name: typed.pop((key, name)) for key, name in keys}

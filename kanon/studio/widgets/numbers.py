@@ -32,7 +32,7 @@ from kanon.studio.session.text import plain, shortened
 
 
 class Number(NamedTuple):
-    """What ``st.metric`` shows: the help is one of :mod:`kanon.base.sentences` or a card's."""
+    """What ``st.metric`` shows, with its help text."""
 
     label: str
     value: str
@@ -40,7 +40,7 @@ class Number(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The label up to its arrow, for where the word after it has no room.
+        """The label up to its arrow, where there is no room for the rest.
 
         >>> Number("Classes ↑ better", "5", "").short
         'Classes ↑'
@@ -48,28 +48,32 @@ class Number(NamedTuple):
         return re.sub(r"(.*[↑↓]).*", r"\1", self.label)
 
 
-def of_release(done: Run) -> list[Number]:
-    recoding, metric = done.recoding, done.prepared.plan.metric
+def of_release(run: Run) -> list[Number]:
+    recoding, metric = run.recoding, run.prepared.plan.metric
     released = recoding.released
     raised, roots = generalised.value(recoding), at_root.value(recoding)
     least = int(released.hiding.min()) if released.n_classes else None
-    gone, records = recoding.suppressed_records, recoding.classes.n_records
+    suppressed_records, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
-        "Suppressed ↓ better", percent(100 * gone / records), left_out(gone, records)
+        "Suppressed ↓ better",
+        percent(100 * suppressed_records / records),
+        left_out(suppressed_records, records),
     )
     return [
-        _number(
+        _build_number(
             alteration.CARD,
-            percent(done.alteration),
-            lost(done.alteration, plain(metric.card.title)),
+            percent(run.alteration),
+            lost(run.alteration, plain(metric.card.title)),
         ),
-        _number(generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")),
-        _number(
+        _build_number(
+            generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")
+        ),
+        _build_number(
             at_root.CARD,
             percent(roots),
-            of_quasi_identifiers(roots, "are at the root, where they say nothing any more"),
+            of_quasi_identifiers(roots, "are at the root, so they say nothing"),
         ),
-        _number(
+        _build_number(
             minimum_k.CARD,
             "no class" if least is None else number_said(least, released.of),
             smallest_class(least),
@@ -77,18 +81,18 @@ def of_release(done: Run) -> list[Number]:
         Number(
             "Classes ↑ better",
             thin(recoding.n_classes),
-            classes_told_apart(recoding.n_classes, done.prepared.classes.n_classes),
+            classes_told_apart(recoding.n_classes, run.prepared.classes.n_classes),
         ),
-        *([suppressed] if gone else []),
+        *([suppressed] if suppressed_records else []),
     ]
 
 
-def worst(done: Run, column: str | None) -> list[Number]:
-    """How mixed the values of a sensitive column are in the worst class; nothing for None.
+def worst(run: Run, column: str | None) -> list[Number]:
+    """How mixed the values of a sensitive column are in the worst class; empty for None.
 
     The numbers are never rounded to the better side.
     """
-    released = done.recoding.released
+    released = run.recoding.released
     if column is None or not released.n_classes:
         return []
     sensitive, name = released.sensitive_named(column), plain(shortened(column, 16))
@@ -126,7 +130,7 @@ def of_table(seen: ExposureNumbers) -> list[Number]:
         Number(
             "Classes",
             thin(exposure.n_classes),
-            f"{thin(exposure.n_records)} records are in so many groups that share all "
+            f"The {thin(exposure.n_records)} records form this many groups with identical "
             "quasi-identifiers.",
         ),
     ]
@@ -137,45 +141,44 @@ def said_dropped(records: int) -> str:
     return counted(records, f"record was {missing}", f"records were {missing}")
 
 
-def _number(card: Card, value: str, said: str) -> Number:
-    return Number(f"{card.title} {card.arrow}", value, said)
+def _build_number(card: Card, value: str, help_text: str) -> Number:
+    return Number(f"{card.title} {card.arrow}", value, help_text)
 
 
-_WAIT = 0.5  # seconds within which a quick bound is mostly there: then no bar is drawn
+_BAR_WAIT = 0.5  # seconds within which a quick bound is mostly there: then no bar is drawn
 
 _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
-"""Up to so much effort a close search takes seconds, and about a minute."""
+"""The effort up to which a close search takes seconds, or about a minute."""
 
 
-def how_close(done: Run, about: Hashable, place: str) -> OptimalityGap | None:
-    """Say how close a release is to the least possible, or offer to compute it; the gap if known.
+def how_close(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:
+    """Show how close a release is to the least loss, or offer to compute it. Call it last.
 
-    Draw it last, in a container further up: it may wait for a moment. ``about`` is all that decides
-    the release; ``place`` the page, for keys.
+    It may wait for a moment. ``depends_on`` is all that decides the release.
     """
-    if said := why_no_bound(done.prepared.classes):
-        st.caption(plain(said))
+    if reason := why_no_bound(run.prepared.classes):
+        st.caption(plain(reason))
         return None
-    wanted = state.remembered(f"bound-{place}", about, lambda: BoundWanted.of(done.prepared))
+    wanted = state.remembered(f"bound-{place}", depends_on, lambda: BoundWanted.of(run.prepared))
     found_soon([wanted])
-    known = state.work().findings.bounds.get(wanted.key)
+    found_bound = state.work().findings.bounds.get(wanted.key)
     gap = None
-    if known is not None:
-        gap = OptimalityGap.of(done, known.bound)
+    if found_bound is not None:
+        gap = OptimalityGap.of(run, found_bound.bound)
         st.markdown(plain(gap.sentence), help=plain(gap.explanation))
     closer_button([wanted], place)
     return gap
 
 
 def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
-    """Have those bounds found, unasked, that take an effort of at most ``most``."""
-    work, keys = state.work(), tuple(one.key for one in wanted)
-    every = {one.key: one for one in wanted}.values()
-    lacking = [one for one in every if one.key not in work.findings.bounds]
-    if not lacking or "bound" in work.running or sum(one.effort for one in lacking) > most:
+    """Have bounds computed, unasked, that take an effort of at most ``most``."""
+    work, keys = state.work(), tuple(bound.key for bound in wanted)
+    distinct = {bound.key: bound for bound in wanted}.values()
+    lacking = [bound for bound in distinct if bound.key not in work.findings.bounds]
+    if not lacking or "bound" in work.running or sum(bound.effort for bound in lacking) > most:
         return
     if state.first_time("bounds-begun", keys):  # once: one that failed would fail again
-        runner.run(bounds_request, lacking, False, wait=_WAIT)
+        runner.run(bounds_request, lacking, False, wait=_BAR_WAIT)
         runner.collect()
         if "bound" in state.work().running:
             st.rerun()  # so that it stands among what is under way
@@ -183,13 +186,17 @@ def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
 
 def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
     work = state.work()
-    known = work.findings.bounds
-    every = {one.key: one for one in wanted}.values()
-    lacking = [one for one in every if one.key not in known or not known[one.key].closely]
+    known_bounds = work.findings.bounds
+    distinct = {bound.key: bound for bound in wanted}.values()
+    lacking = [
+        bound
+        for bound in distinct
+        if bound.key not in known_bounds or not known_bounds[bound.key].closely
+    ]
     if not lacking:
         return
     label = "How close to the least possible?"
-    if all(one.key in known for one in lacking):
+    if all(bound.key in known_bounds for bound in lacking):
         label = "Search more closely"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -198,11 +205,11 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
             disabled="closer" in work.running or "bound" in work.running,
             on_click=runner.run,
             args=(bounds_request, lacking, True),
-            help="Searches for the most that every release by these hierarchies has to lose, "
-            "whatever tool makes it. No release is changed by it.",
+            help="Searches for a loss that no release with these hierarchies can stay below, "
+            "whatever tool makes it. It changes no release.",
             key=f"closer-{place}",
         )
-        work_to_do = sum(one.effort for one in lacking)
+        work_to_do = sum(bound.effort for bound in lacking)
         st.caption(
             "The search takes some seconds."
             if work_to_do <= _SECONDS

@@ -67,7 +67,7 @@ class PictureSettings:
         counting: Counted = "records" if k is None or not table.person_counted else "persons"
         return cls.of(
             table.title,
-            _records(table.records.n_records, table.dropped),
+            _count_records(table.records.n_records, table.dropped),
             table.quasi_identifiers,
             *more,
             k=k,
@@ -78,13 +78,13 @@ class PictureSettings:
     def of_run(cls, work: Work, prepared: PreparedRun, k: int | None = None) -> PictureSettings:
         plan = prepared.plan
         led = configurations_said([(configuration_of(plan), plan.metric)])
-        return cls._of_classes(work, prepared, led, k=k)
+        return cls._build_from_classes(work, prepared, led, k=k)
 
     @classmethod
     def of_lattice(cls, work: Work, prepared: PreparedRun) -> PictureSettings:
-        """Of the lattice, which no algorithm decides; a metric says what is lost at each node."""
+        """Of the lattice, which no algorithm decides; a metric gives the loss at each node."""
         metric = f"metric: {on_one_line(prepared.plan.metric.card.title)}"
-        return cls._of_classes(work, prepared, metric, k=prepared.plan.k)
+        return cls._build_from_classes(work, prepared, metric, k=prepared.plan.k)
 
     @classmethod
     def of_comparison(
@@ -94,11 +94,11 @@ class PictureSettings:
         return cls.of_table(work, configurations_said(lines), k=k)
 
     @classmethod
-    def _of_classes(
+    def _build_from_classes(
         cls, work: Work, prepared: PreparedRun, *more: str, k: int | None
     ) -> PictureSettings:
         classes = prepared.classes
-        records = _records(classes.n_records + prepared.dropped, prepared.dropped)
+        records = _count_records(classes.n_records + prepared.dropped, prepared.dropped)
         if classes.persons is not None:
             records += f", {counted(classes.highest_k, 'person')}"
         models = [model.sentence for model in others_of(prepared.plan)]
@@ -109,13 +109,13 @@ class PictureSettings:
 
 
 def begun_with(work: Work, doing: str) -> Work:
-    """What was chosen when the last of a calculation began; the work of now, if none did."""
+    """The state when the last calculation of that name began; the current one without any."""
     then = work.made_with.get(doing)
     return work if then is None or then.version != work.version else then
 
 
 def configurations_said(lines: Iterable[Guided]) -> str:
-    """What some configurations are, each thing once.
+    """Describe configurations, each value once.
 
     >>> from kanon.metrics import METRICS
     >>> some = [(Configuration(name), METRICS[name]) for name in ("ncp", "llm")]
@@ -123,46 +123,46 @@ def configurations_said(lines: Iterable[Guided]) -> str:
     'algorithm: GAA; metrics: NCP, LLM; strategy: S1'
     """
     kinds = ("algorithm", "metric", "strategy", "tie seed")
-    found: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
-    for one, metric in lines:
-        found["algorithm"][short_title(one.algorithm)] = None
-        if guided(one):
-            found["metric"][on_one_line(metric.card.title)] = None
-        if uses(one.algorithm, "strategy"):
-            scope = " (merged class)" if one.scope == "class" else ""
-            found["strategy"][one.strategy.upper() + scope] = None
-        if one.tie_seed is not None and uses(one.algorithm, "tie_seed"):
-            found["tie seed"][str(one.tie_seed)] = None
+    names_by_kind: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
+    for configuration, metric in lines:
+        names_by_kind["algorithm"][short_title(configuration.algorithm)] = None
+        if guided(configuration):
+            names_by_kind["metric"][on_one_line(metric.card.title)] = None
+        if uses(configuration.algorithm, "strategy"):
+            scope = " (merged class)" if configuration.scope == "class" else ""
+            names_by_kind["strategy"][configuration.strategy.upper() + scope] = None
+        if configuration.tie_seed is not None and uses(configuration.algorithm, "tie_seed"):
+            names_by_kind["tie seed"][str(configuration.tie_seed)] = None
     return "; ".join(
-        f"{_several(name, len(names))}: {', '.join(names)}"
-        for name, names in found.items()
+        f"{_name_kind(name, len(names))}: {', '.join(names)}"
+        for name, names in names_by_kind.items()
         if names
     )
 
 
-def _several(name: str, number: int) -> str:
+def _name_kind(name: str, number: int) -> str:
     """
-    >>> _several("metric", 2), _several("strategy", 2), _several("strategy", 1)
-    ('metrics', 'strategies', 'strategy')
+    >>> _name_kind("strategy", 2), _name_kind("strategy", 1)
+    ('strategies', 'strategy')
     """
     if number == 1:
         return name
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-def _records(whole: int, dropped: int) -> str:
+def _count_records(whole: int, dropped: int) -> str:
     """
-    >>> _records(6, 0), _records(6, 1)
+    >>> _count_records(6, 0), _count_records(6, 1)
     ('6 records', '5 of 6 records')
     """
-    kept = f"{thin(whole - dropped)} of " if dropped else ""
-    return f"{kept}{counted(whole, 'record')}"
+    share = f"{thin(whole - dropped)} of " if dropped else ""
+    return f"{share}{counted(whole, 'record')}"
 
 
 _FOLDER = Path(__file__).parent
 
 Part = Sequence[tuple[str, ...]]
-"""What lies above each other in a picture: keys of the page, and what within them if not all."""
+"""What a picture stacks: keys of the page, with selectors within them if not all is wanted."""
 
 _SVG = "The picture as SVG, which stays sharp: for a paper, or to edit."
 _PNG = "The picture as PNG: for slides."
@@ -192,21 +192,21 @@ def picture(
     figure: go.Figure,
     numbers: Callable[[], pd.DataFrame] | None,
     name: str,
-    about: str,
+    depends_on: str,
     settings: PictureSettings,
     original: bool = False,
 ) -> None:
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:
-            data_button("Data", numbers, name, about, kind="tertiary", original=original)
+            data_button("Data", numbers, name, depends_on, kind="tertiary", original=original)
         picture_links(name, settings, original)
 
 
 def picture_links(
     name: str, settings: PictureSettings, original: bool = False, parts: Sequence[Part] = ()
 ) -> None:
-    """The links that download what is drawn as SVG and as PNG: the browser makes both."""
+    """Links that download the drawn picture as SVG and PNG; the browser makes both."""
     if original and not original_given():
         return
     k = "" if settings.k is None else f"-k{settings.k}"
@@ -225,17 +225,17 @@ def data_button(
     label: str,
     numbers: Callable[[], pd.DataFrame],
     name: str,
-    about: str,
+    depends_on: str,
     kind: str = "secondary",
     original: bool = False,
 ) -> None:
-    """A button that downloads numbers as CSV; no label in it is run by a spreadsheet."""
+    """A button that downloads numbers as CSV; a spreadsheet runs no label in it."""
     file_button(
         label,
         lambda: table_bytes(numbers(), "csv", neutral=True),
         name,
         "csv",
-        about,
+        depends_on,
         f"{name}-data",
         original,
         type=kind,

@@ -1,4 +1,4 @@
-"""The calculations under way: what runs, how far it is and for how long, each with its Cancel."""
+"""The running calculations, each with its progress and its Cancel."""
 
 from collections.abc import Callable
 
@@ -10,27 +10,24 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Calculation, Request, Work, called
 
 _EARLIER = (
-    "A study with earlier settings is running. What it finds is kept with those settings, and is "
-    "shown when they are chosen again."
+    "A study with earlier settings is running. Its results are kept; choose those settings again "
+    "to see them."
 )
 
 
 def calculations() -> None:
-    """Draw a line for each calculation, and keep it moving; once one has ended, the whole page.
-
-    The same on every page, whichever it was begun on, so that none has to be looked for.
-    """
+    """Draw a line for each calculation, on every page; once one has ended, draw the whole page."""
     with st.container(key="calculations"):
-        st.fragment(_lines, run_every=0.4 if state.work().running else None)()
+        st.fragment(_draw_lines, run_every=0.4 if state.work().running else None)()
 
 
-def _lines() -> None:
+def _draw_lines() -> None:
     running = state.work().running
-    if any(one.job.finished for one in running.values()):
+    if any(calculation.job.finished for calculation in running.values()):
         st.rerun()
-    for doing, one in running.items():
+    for doing, calculation in running.items():
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.progress(one.job.progress, text=plain(_said(doing, one.job)))
+            st.progress(calculation.job.progress, text=plain(_describe_job(doing, calculation.job)))
             st.button(
                 "Cancel",
                 icon=":material/stop:",
@@ -40,13 +37,13 @@ def _lines() -> None:
             )
 
 
-def _said(doing: str, job: Calculation) -> str:
-    told = [f"{called(doing)}: {job.text}"]
+def _describe_job(doing: str, job: Calculation) -> str:
+    facts = [f"{called(doing)}: {job.text}"]
     if seconds := round(job.seconds):
-        told.append(f"for {seconds} s")
+        facts.append(f"for {seconds} s")
     if seconds := round(job.remaining or 0):
-        told.append(f"about {seconds} s left")
-    return " · ".join(told)
+        facts.append(f"about {seconds} s left")
+    return " · ".join(facts)
 
 
 def begin_button(
@@ -57,7 +54,7 @@ def begin_button(
     first: bool = True,
     key: str = "",
 ) -> None:
-    """The button that starts or continues a calculation; without a label nothing is to be done."""
+    """A button that starts or continues a calculation; no label, no button."""
     if label:
         st.button(
             label,
@@ -71,6 +68,6 @@ def begin_button(
 
 
 def earlier_study(work: Work, doing: str, key: str) -> None:
-    one = work.running.get(doing)
-    if one is not None and one.request.studying != key:
+    calculation = work.running.get(doing)
+    if calculation is not None and calculation.request.studying != key:
         st.info(_EARLIER, icon=":material/history:")

@@ -1,4 +1,4 @@
-"""What a table or its release may give away, as one quiet line that opens."""
+"""What a table or its release may reveal, as one line that expands."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-_AT_ONCE = 8  # so many remarks of a kind are spelt out, the weightiest first
+_AT_ONCE = 8  # remarks of a kind that are written out, the most important first
 
 
 def remarked_table(work: Work) -> None:
@@ -33,16 +33,16 @@ def remarked_table(work: Work) -> None:
             for remark in table_remarks(
                 work.table.records, work.table.roles, work.settings.k, person=work.table.person
             )
-            # What nobody has decided on is not released, so it does not pass through either.
+            # Undecided columns are not released, so they do not pass through either.
             if remark.kind != "passes-through" or remark.column not in work.table.undecided
         ],
     )
     show_remarks(remarks, released=False)
 
 
-def remarked_release(result: Result, done: Run, k: int) -> None:
-    key = (result, k, done.prepared.plan.order)
-    remarks = state.remembered("remarks", key, lambda: done.remarks)
+def remarked_release(result: Result, run: Run, k: int) -> None:
+    key = (result, k, run.prepared.plan.order)
+    remarks = state.remembered("remarks", key, lambda: run.remarks)
     show_remarks(remarks, released=True)
 
 
@@ -51,14 +51,14 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
         return
     alike = by_kind(remarks)
     titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
-    what = "this release" if released else "these roles"
-    title = f"{counted(len(remarks), 'remark')} on {what}: {titles}"
+    subject = "this release" if released else "these roles"
+    title = f"{counted(len(remarks), 'remark')} on {subject}: {titles}"
     with st.expander(title, icon=":material/lightbulb:"):
-        for kind, found in alike.items():
-            listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
-            if len(found) > _AT_ONCE:
-                rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
-                listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
+        for kind, remarks_of_kind in alike.items():
+            listed = [f"- {plain(remark.found)}" for remark in remarks_of_kind[:_AT_ONCE]]
+            if len(remarks_of_kind) > _AT_ONCE:
+                rest = ", ".join(remark.column for remark in remarks_of_kind[_AT_ONCE:])
+                listed.append(f"- {plain(f'The same holds, for fewer records, of: {rest}.')}")
             title, advice = KINDS[kind]
             st.markdown(f"**{title}.** {plain(advice)}")
             st.markdown("\n".join(listed))

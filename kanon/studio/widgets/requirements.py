@@ -1,4 +1,4 @@
-"""Which privacy models fit a table beside k, and how much can be asked for."""
+"""Which privacy models fit a table beside k, and how much can be required."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ DISTANCES = {
     "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
     "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
 }
-"""How t-closeness counts distances, in words."""
 
 KINDS: Mapping[str, type[SensitiveModel]] = {
     model.card.name: model
@@ -38,23 +37,23 @@ KINDS: Mapping[str, type[SensitiveModel]] = {
 
 
 def whole_table(work: Work) -> EquivalenceClasses:
-    """The table as one class: what it reaches is the most that any release can reach."""
-    kept, coarsened = work.table.complete_records, work.table.coarsened
+    """The table as one class: no release can reach more."""
+    records, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:
-        values = kept.counted(name)
-        shown = coarsened[name].counts(values) if name in coarsened else values
-        counted.append(whole_histogram(name, shown))
+        values = records.counted(name)
+        released_values = coarsened[name].counts(values) if name in coarsened else values
+        counted.append(whole_histogram(name, released_values))
     nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), tuple(counted))
+    return EquivalenceClasses((), (), nodes, np.array([records.n_records]), tuple(counted))
 
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
-    """Why no release can meet one of the models, in a sentence; None if each can be met."""
+    """Why no release can meet one of the models; None if each can be met."""
     for model in models:
-        if isinstance(model, SensitiveModel) and _unordered(model, whole):
+        if isinstance(model, SensitiveModel) and _needs_numbers(model, whole):
             return (
-                f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
+                f"{model.sentence} needs numbers, but {quoted(model.column)} holds other values; "
                 "choose another distance."
             )
     try:
@@ -64,7 +63,7 @@ def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     return None
 
 
-def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
+def _needs_numbers(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
     return (
         isinstance(model, TCloseness)
         and model.distance == "emd-ordered"
@@ -73,7 +72,7 @@ def _unordered(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
 
 
 def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
-    """The most that can be asked for, beside the field in which it is asked for.
+    """The most that can be required, beside its field.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> from kanon.sensitive import Sensitive
@@ -82,7 +81,7 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     >>> best(EntropyLDiversity(l=2, column="ill"), whole)
     'at most 1.75 for this column'
     """
-    if _unordered(model, whole):
+    if _needs_numbers(model, whole):
         return refusal([model], whole) or ""
     level = model.level(whole)
     if level is None:
@@ -99,7 +98,7 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
 
 
 def sign(model: SensitiveModel) -> str:
-    """How the level of every class compares with what is asked for: ``≥``, ``≤`` or ``<``."""
+    """How the level of a class compares with what is required: ``≥``, ``≤`` or ``<``."""
     if model.card.direction == "higher":
         return "≥"
     wanted = getattr(model, model.symbol)
@@ -107,7 +106,7 @@ def sign(model: SensitiveModel) -> str:
 
 
 def short(model: SensitiveModel) -> str:
-    """A model in a few words; k is said beside it.
+    """A model in a few words, without k.
 
     >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
     >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
@@ -136,7 +135,7 @@ def level_name(kind: type[SensitiveModel]) -> str:
 
 
 def in_file_name(models: Sequence[SensitiveModel]) -> str:
-    """Several models in the name of a file, a hyphen first; nothing for none.
+    """Models as part of a file name; empty for none.
 
     >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
     >>> in_file_name([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
@@ -144,11 +143,11 @@ def in_file_name(models: Sequence[SensitiveModel]) -> str:
     """
     if len(models) > 2:
         return f"-with-{len(models)}-models"
-    return "".join(f"-{one.symbol}{getattr(one, one.symbol):g}" for one in models)
+    return "".join(f"-{model.symbol}{getattr(model, model.symbol):g}" for model in models)
 
 
 def glossed(card: Card) -> str:
-    """A model with what it asks for, as it stands in a list.
+    """A model with what it requires, as an item of a list.
 
     >>> glossed(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
@@ -158,10 +157,9 @@ def glossed(card: Card) -> str:
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
-    told = [short(model) for model in models]
-    if len(told) > 2:
-        return counted(len(told), "model")
-    return f"{told[0]} and {told[1]}" if len(told) == 2 else "".join(told)
+    if len(models) > 2:
+        return counted(len(models), "model")
+    return " and ".join(map(short, models))
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
@@ -169,24 +167,23 @@ def others_of(plan: Plan) -> list[SensitiveModel]:
 
 
 def cards_to_add(work: Work) -> dict[str, Card]:
-    """The models that can be asked for besides, by name: each once per sensitive column."""
-    taken = {(model.card.name, model.column) for model in work.settings.models}
+    """The models that can still be added: each once per sensitive column."""
+    models = {(model.card.name, model.column) for model in work.settings.models}
     return {
         name: kind.card
         for name, kind in KINDS.items()
-        if any((name, column) not in taken for column in work.table.sensitive_columns)
+        if any((name, column) not in models for column in work.table.sensitive_columns)
     }
 
 
 def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
-    """A model to begin with: what is usual, or half as much as the table can meet.
+    """Suggest a model: the usual parameters, or half as much as the table can meet.
 
-    What it can just meet would merge everything. The model is about the column in focus, or the
-    first one that has no model of that name yet.
+    It is about the column in focus, or the first one that has no model of that name yet.
     """
-    taken = {model.column for model in work.settings.models if model.card.name == name}
+    taken_columns = {model.column for model in work.settings.models if model.card.name == name}
     columns = [work.focus, *work.table.sensitive_columns]
-    column = next(one for one in columns if one is not None and one not in taken)
+    column = next(other for other in columns if other is not None and other not in taken_columns)
     kind = KINDS[name]
     least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
     wish: dict[str, Any] = {"column": column, **(kind.wish or least)}
@@ -215,7 +212,7 @@ def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
 
 
 def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
-    """That what was typed for a parameter does not count, why, and what still holds.
+    """Say that a typed parameter is not used, why, and what still holds.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> model = EntropyLDiversity(l=2.0, column="ill")

@@ -33,16 +33,16 @@ from kanon.studio.session.work import Work, k_grid
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.requirements import in_file_name, others_of
 
-_NAMED = 5  # so many changed settings are named
+_NAMED = 5  # changed settings that are named
 
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
-    said = [f"Settings have changed since this was made; press {button} to renew it."]
+    sentences = [f"Settings have changed since this was made; press {button} to renew it."]
     if settings:
         rest = len(settings) - _NAMED
-        named = [*settings[:_NAMED], *([f"{rest} more"] if rest > 0 else [])]
-        said.append(f"Changed: {plain(' · '.join(named))}.")
-    st.warning(" ".join(filter(None, [*said, more])), icon=":material/history:")
+        labels = [*settings[:_NAMED], *([f"{rest} more"] if rest > 0 else [])]
+        sentences.append(f"Changed: {plain(' · '.join(labels))}.")
+    st.warning(" ".join(filter(None, [*sentences, more])), icon=":material/history:")
 
 
 def fade(
@@ -89,7 +89,7 @@ def release_shown(work: Work, result: Result) -> tuple[int, Run]:
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     if coarsened := about_coarsened(result.prepared):
         st.caption(plain(coarsened))
-    known, n = result.solution.known, result.prepared.classes.n_records
+    computed_k, n = result.solution.known, result.prepared.classes.n_records
     title = plain(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
     if result.solution.curves is None:
         st.caption(
@@ -98,20 +98,20 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
         )
         return
     st.select_slider(
-        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
-        k_grid(n, also=k) if known is None else known,
+        "Choose k: every small one, then in growing steps" if computed_k is None else "Choose k",
+        k_grid(n, also=k) if computed_k is None else computed_k,
         **bound(key, k, "k", into=RunSettings),
         format_func=thin,
     )
-    if known is not None:
+    if computed_k is not None:
         wanted = min(work.settings.k, n)
-        why = "With other models beside k, the release for each k is finished by itself"
+        why = "With other models beside k, the release for each k is completed separately"
         if result.prepared.plan.person is not None:
-            why = "As k counts persons, the release for each k is finished by itself"
+            why = "As k counts persons, the release for each k is completed separately"
         if result.solution.path is None:
             why = f"{title} runs once per k, and as many as three seconds allow"
         computed = counted(
-            len(known),
+            len(computed_k),
             "k was computed, nothing in between.",
             "values of k were computed, nothing in between.",
         )
@@ -125,66 +125,66 @@ def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) 
 
 
 def name_in_files(plan: Plan) -> str:
-    """A name for a plan and its release in the names of files, as ``k5-gaa-nllm-s3-class-l2``."""
-    chosen = plan.algorithm
-    # A metric of one's own is called as its maker likes.
-    metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in chosen.metric)
-    parts = [f"k{plan.k}", chosen.name, metric.strip("-")[:20] or "own-metric"]
-    if chosen.strategy != "s1":
-        parts += [chosen.strategy]
-        if LOOKS_AT[chosen.strategy] and chosen.scope != "table":
-            parts += [chosen.scope]
+    """Name a plan and its release in file names, as ``k5-gaa-nllm-s3-class-l2``."""
+    algorithm = plan.algorithm
+    # The user's own metric can have any name.
+    metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in algorithm.metric)
+    parts = [f"k{plan.k}", algorithm.name, metric.strip("-")[:20] or "own-metric"]
+    if algorithm.strategy != "s1":
+        parts += [algorithm.strategy]
+        if LOOKS_AT[algorithm.strategy] and algorithm.scope != "table":
+            parts += [algorithm.scope]
     return "-".join(parts) + in_file_name(others_of(plan))
 
 
 def noting(
     settings: str,
-    done: Run,
+    run: Run,
     make: Callable[[], bytes],
     name: str = "",
     kind: str = "",
     form: TextForm = PLAIN,
 ) -> Callable[[], bytes]:
-    """What makes a download, and notes that its release was handed out once it is made."""
+    """Wrap what makes a download, so that its release is recorded once it is made."""
     work, who = state.work(), login_name()
-    made_so_far, plan = work.kept.made, done.prepared.plan
-    one = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)
+    made_so_far, plan = work.kept.made, run.prepared.plan
+    release = EarlierRelease.of(settings, name_in_files(run.prepared.plan), run)
 
-    def made() -> bytes:
+    def make_and_record() -> bytes:
         content = make()
         record = recorder(plan, lambda: fingerprint_of_table(work), who, "dashboard")
         if record is not None:
-            record(hashlib.sha256(content).hexdigest(), done.verdicts)
+            record(hashlib.sha256(content).hexdigest(), run.verdicts)
         file = None
         if name:
-            rows = done.released(index=True)
+            rows = run.released(index=True)
             file = name, ReleasedFile(content, kind, form, rows).fingerprint
-        made_so_far.append(replace(one, plan=canonical_plan(plan), file=file))
+        made_so_far.append(replace(release, plan=canonical_plan(plan), file=file))
         return content
 
-    return made
+    return make_and_record
 
 
 class CheckedRelease(NamedTuple):
-    """What is said of a release that is offered, or the reason why it is not."""
+    """The verdict on a release that is offered, or why it is not."""
 
     said: str
     problem: str | None
 
 
-def checked(result: Result, done: Run, k: int) -> CheckedRelease:
-    """Check the release that is shown, once; and that it can be recorded, if it has to be."""
-    found = state.remembered("checked", (result, k), lambda: _checked(done))
-    return found._replace(problem=found.problem or record_problem())
+def checked(result: Result, run: Run, k: int) -> CheckedRelease:
+    """Check the shown release once, and that it can be recorded if it has to be."""
+    release = state.remembered("checked", (result, k), lambda: _check_run(run))
+    return release._replace(problem=release.problem or record_problem())
 
 
-def _checked(done: Run) -> CheckedRelease:
+def _check_run(run: Run) -> CheckedRelease:
     try:
-        require(done.verdicts)
+        require(run.verdicts)
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
-    found = (
-        "Checked again from the released rows alone, by a few lines that share nothing with the "
-        f"algorithms: {'; '.join(verdict.sentence for verdict in done.verdicts)}."
+    sentence = (
+        "Recounted from the released rows alone, by code that shares nothing with the "
+        f"algorithms: {'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
-    return CheckedRelease(found, None)
+    return CheckedRelease(sentence, None)

@@ -25,9 +25,9 @@ _TINTS: Mapping[Role, str] = {
 }
 
 
-def preview_height(done: Run) -> int:
-    """Pixels for a preview: no empty rows under a small table."""
-    return min(320, 38 + 35 * done.prepared.classes.n_records)
+def preview_height(run: Run) -> int:
+    """Pixels for a preview, without empty rows under a small table."""
+    return min(320, 38 + 35 * run.prepared.classes.n_records)
 
 
 def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
@@ -36,42 +36,42 @@ def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
         index=top.index,
     )
-    return _plain(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
+    return _format_rows(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
 
 
 def before_and_after(
-    done: Run, most: int | None = None, position: int | None = None
+    run: Run, most: int | None = None, position: int | None = None
 ) -> tuple[Styler, Styler]:
-    """Some rows of the original and of the release; the further a cell rose, the stronger its tint.
+    """Rows of the original and of the release; the further a cell rose, the stronger its tint.
 
     Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
     the plan keeps their rows: so both tables show the same records, row by row. ``position`` picks
     one released class.
     """
-    prepared = done.prepared
+    prepared = run.prepared
     if most is None:
         most = preview_rows(prepared.classes.n_records, len(prepared.plan.columns))
-    seen = prepared.source.excerpt(done.recoding, most, position)
+    seen = prepared.source.excerpt(run.recoding, most, position)
     after, rise = seen.after, seen.rise
     attributes = list(prepared.classes.attributes)
     others = [column for column in after.columns if column not in attributes]
     columns = [*attributes, *others]
     before = seen.before[[name for name in columns if name != SUPPRESSED]]
-    tints = {name: [_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
+    tints = {name: [_get_tint(share) for share in rise[:, j]] for j, name in enumerate(attributes)}
     untouched = dict.fromkeys(others, "")
     colours = pd.DataFrame({**tints, **untouched}, index=range(len(after)), columns=columns)
-    return _plain(before), _plain(after[columns]).apply(lambda _: colours, axis=None)
+    return _format_rows(before), _format_rows(after[columns]).apply(lambda _: colours, axis=None)
 
 
-def _tint(share: float) -> str:
+def _get_tint(share: float) -> str:
     return f"background-color: rgba(0, 114, 178, {0.15 + 0.55 * share:.2f})" if share > 0 else ""
 
 
-def _plain(rows: pd.DataFrame) -> Styler:
-    """Rows numbered from 0, as a styler needs an index without repetitions; 0.5 is no 0.500000."""
-    found = missing_named(rows.reset_index(drop=True))
-    decimal = [name for name, kind in found.dtypes.items() if is_float_dtype(kind)]
-    return found.style.format(str, subset=decimal)
+def _format_rows(rows: pd.DataFrame) -> Styler:
+    """Number rows from 0, as a styler needs unique labels; write 0.5, not 0.500000."""
+    rows_numbered = missing_named(rows.reset_index(drop=True))
+    decimal = [name for name, kind in rows_numbered.dtypes.items() if is_float_dtype(kind)]
+    return rows_numbered.style.format(str, subset=decimal)
 
 
 _numbers = itertools.count()
@@ -79,7 +79,7 @@ _numbers = itertools.count()
 
 @dataclass
 class TypedTable:
-    """The table without edits, what the editor began with, and how it stands now."""
+    """The table without edits, the editor's start, and its current content."""
 
     fresh: pd.DataFrame
     began: pd.DataFrame
@@ -90,7 +90,7 @@ class TypedTable:
 def typed_table(
     name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
 ) -> TypedTable:
-    """Draw a table to edit, with rows to add and remove; a new ``key`` begins with a fresh one."""
+    """Draw a table to edit, with rows to add and remove; a new ``key`` starts afresh."""
 
     def begin() -> TypedTable:
         table = fresh()
@@ -99,7 +99,7 @@ def typed_table(
     draft = state.remembered(f"draft-{name}", key, begin)
     # An editor keeps its edits under its key.
     if state.typed(draft.key) is None:
-        # The editor is new on the page: it begins with what was typed before the page was left.
+        # A new editor on the page begins with what was typed before the page was left.
         draft.began = draft.now.reset_index(drop=True)
     draft.now = st.data_editor(
         draft.began, key=draft.key, num_rows="dynamic", hide_index=True, width="stretch", **how
@@ -125,7 +125,7 @@ def table_editor(
             on_click=lambda: apply(draft.now),
         )
         st.button(
-            "Forget the changes",
+            "Discard the changes",
             disabled=not changed,
             key=f"{draft.key}-forget",
             on_click=state.forget,

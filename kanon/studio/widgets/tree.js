@@ -15,10 +15,10 @@ const DEFAULTS = {
 };
 const KEYS = [
   ["↑ ↓ Home End", "walk through the visible nodes"], ["→ ←", "unfold, fold, or go in and out"],
-  ["Space", "select, or no longer"], ["Shift+↑ ↓", "select a range"], ["Ctrl+A", "select all siblings"],
-  ["Escape", "close, cancel, or select nothing"], ["/", "find"], ["G", "put the selected into a new group"],
-  ["M", "move the selected to a group"], ["Enter, F2", "rename a group"], ["Delete", "remove groups"],
-  ["I", "insert a group above each selected"], ["W", "change the weight of the edge"],
+  ["Space", "select or deselect"], ["Shift+↑ ↓", "select a range"], ["Ctrl+A", "select all siblings"],
+  ["Escape", "close, cancel, or select nothing"], ["/", "find"], ["G", "put the selected nodes into a new group"],
+  ["M", "move the selected nodes to a group"], ["Enter, F2", "rename a group"], ["Delete", "remove groups"],
+  ["I", "insert a group above each selected node"], ["W", "change the weight of the edge"],
   ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+wheel", "zoom"], ["Mouse", "drag nodes onto a group; drag the " +
     "background to pan, with Shift to select; Ctrl or Shift and click select more"],
 ];

@@ -14,15 +14,17 @@ _HTML = """<div class="tree">
     <div class="bar edits" role="toolbar" aria-label="Edit the tree">
         <span class="set">
             <button data-do="undo" title="Undo the last change (Ctrl+Z)">Undo</button>
-            <button data-do="redo" title="Make it again (Ctrl+Y)">Redo</button>
+            <button data-do="redo" title="Redo the change (Ctrl+Y)">Redo</button>
         </span>
         <span class="set">
-            <button data-do="group" title="Put the selected into a new group (G)">Group…</button>
-            <button data-do="move" title="Move the selected to a group (M)">Move to…</button>
+            <button data-do="group" title="Put the selected nodes into a new group (G)">
+                Group…</button>
+            <button data-do="move" title="Move the selected nodes to a group (M)">
+                Move to…</button>
             <button data-do="rename" title="Rename the selected group (F2)">Rename</button>
-            <button data-do="ungroup" title="What is in the selected groups goes up (Delete)">
+            <button data-do="ungroup" title="Remove the groups; their members move up (Delete)">
                 Remove group</button>
-            <button data-do="insert" title="A group of its own above each of the selected (I)">
+            <button data-do="insert" title="Insert a group above each selected node (I)">
                 Insert group above</button>
         </span>
         <span class="set"><span class="word" aria-hidden="true">Sort</span>
@@ -79,9 +81,9 @@ _tree = st.components.v2.component(
 
 
 def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]) -> None:
-    def told() -> None:
+    def handle_operation() -> None:
         operation = state.typed(key).get("operation")
         if isinstance(operation, dict):
             edited(operation)
 
-    _tree(key=key, data=data, on_operation_change=told)
+    _tree(key=key, data=data, on_operation_change=handle_operation)

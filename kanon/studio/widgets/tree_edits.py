@@ -36,14 +36,9 @@ from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice, with_chosen
 from kanon.studio.session.work import Work, counted_records, metric_called
 
-LARGEST_DRAWING = 50_000
-"""A tree with more values than this is not drawn, nor one with three times as many nodes."""
+LARGEST_DRAWING = 50_000  # values of a tree that is still drawn; three times as many nodes
 
-DRAWN = "\tdrawn"
-"""Shows the weights of the user on the edges, where a metric's name shows those of the metric.
-
-No metric can have this name.
-"""
+DRAWN = "\tdrawn"  # stands for the user's own weights, beside metrics; no metric can have this name
 
 
 def drawable(tree: Hierarchy) -> bool:
@@ -52,8 +47,8 @@ def drawable(tree: Hierarchy) -> bool:
 
 # --- operations -----------------------------------------------------------------------------
 def edited(work: Work, operation: Mapping[str, Any]) -> Work:
-    """The work after an operation of the browser; refused, it changes nothing but what is said."""
-    columns = {_about(work, name): name for name in work.table.hierarchy_columns}
+    """Apply an operation of the browser; a refused one changes only the message."""
+    columns = {_get_drawing_name(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.table.choices:
         return work
@@ -67,23 +62,23 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
             raise HierarchyError(
                 "The tree has changed since this was drawn, so nothing was done; please try again."
             )
-        done, select, said = _performed(work, column, operation)
+        new, select, sentence = _apply_operation(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
         table = replace(work.table, histories={**work.table.histories, column: refused})
         return work.with_parts(table)
-    after = done.table.histories[column]
-    after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
+    after = new.table.histories[column]
+    after = replace(after, answered=name, said=sentence, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
-        # All that was shown is the user's own now.
-        done = done.with_parts(replace(done.shared, shown=DRAWN))
-    return done.with_parts(replace(done.table, histories={**done.table.histories, column: after}))
+        # All shown weights are the user's own now.
+        new = new.with_parts(replace(new.shared, shown=DRAWN))
+    return new.with_parts(replace(new.table, histories={**new.table.histories, column: after}))
 
 
-def _performed(
+def _apply_operation(
     work: Work, column: str, operation: Mapping[str, Any]
 ) -> tuple[Work, Sequence[str], str]:
-    """The work after an operation, the nodes to select, and what to say."""
+    """The new state, the nodes to select, and the message."""
     kind, history = operation.get("kind"), work.table.history(column)
     if kind == "undo":
         return undone(work, column), (), "Undone."
@@ -94,118 +89,118 @@ def _performed(
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
         raise HierarchyError(f"The operation {quoted(kind)} is not known.")
-    made, select = perform(_Asked(work, column, tree, operation))
-    if made == tree:
+    new_tree, select = perform(_Operation(work, column, tree, operation))
+    if new_tree == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
         table = replace(work.table, histories={**work.table.histories, column: history})
         return work.with_parts(table), select, ""
-    left = [label for label in _groups(tree) if label not in made.node_of]
-    said = ""
-    if kind in ("move", "group") and left:
-        said = f"{listing(left)} had no members left and went; undo brings it back."
-    return with_choice(work, column, drawn(choice, made)), select, said
+    emptied = [label for label in _list_groups(tree) if label not in new_tree.node_of]
+    sentence = ""
+    if kind in ("move", "group") and emptied:
+        sentence = f"{listing(emptied)} had no members left and was removed; Undo brings it back."
+    return with_choice(work, column, drawn(choice, new_tree)), select, sentence
 
 
-class _Asked:
+class _Operation:
     def __init__(
         self, work: Work, column: str, tree: Hierarchy, operation: Mapping[str, Any]
     ) -> None:
         self.work, self.column, self.tree = work, column, tree
         self._operation = operation
 
-    def text(self, key: str) -> str:
-        found = self._operation.get(key)
-        if not isinstance(found, str):
-            raise self._incomplete()
-        return found
+    def get_text(self, key: str) -> str:
+        text = self._operation.get(key)
+        if not isinstance(text, str):
+            raise self._get_error()
+        return text
 
-    def name(self) -> str:
-        """The name of a group: a value without a place would be taken for the group."""
-        found = self.text("name")
-        records = self.work.table.choices[self.column].lacking.get(canonical_text(found))
+    def get_name(self) -> str:
+        """The name of a group; a value without a place would be taken for the group."""
+        name = self.get_text("name")
+        records = self.work.table.choices[self.column].lacking.get(canonical_text(name))
         if records is not None:
             raise HierarchyError(
                 f"{{cells}} is a value of {counted(records, 'record')} that has no place yet; "
                 "give the group another name.",
-                [found],
+                [name],
             )
-        return found
+        return name
 
-    def node(self, key: str) -> str:
-        return self._label(self._operation.get(key))
+    def get_node(self, key: str) -> str:
+        return self._get_label(self._operation.get(key))
 
-    def nodes(self) -> list[str]:
-        found = self._operation.get("nodes")
-        if not isinstance(found, list):
-            raise self._incomplete()
-        return list(dict.fromkeys(self._label(node) for node in found))
+    def get_nodes(self) -> list[str]:
+        nodes = self._operation.get("nodes")
+        if not isinstance(nodes, list):
+            raise self._get_error()
+        return list(dict.fromkeys(self._get_label(node) for node in nodes))
 
-    def _label(self, node: object) -> str:
+    def _get_label(self, node: object) -> str:
         if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < self.tree.n_nodes:
             return self.tree.labels[node]
-        raise self._incomplete()
+        raise self._get_error()
 
-    def _incomplete(self) -> HierarchyError:
+    def _get_error(self) -> HierarchyError:
         kind = quoted(self._operation.get("kind"))
-        return HierarchyError(f"The operation {kind} came without what it needs.")
+        return HierarchyError(f"The operation {kind} is incomplete.")
 
 
-def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    nodes = asked.nodes()
-    return edit.move(asked.tree, nodes, asked.node("to")), nodes
+def _move_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    nodes = operation.get_nodes()
+    return edit.move(operation.tree, nodes, operation.get_node("to")), nodes
 
 
-def _grouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.group(asked.tree, asked.nodes(), asked.name())
-    return made, _new(asked.tree, made)
+def _group_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    new_tree = edit.group(operation.tree, operation.get_nodes(), operation.get_name())
+    return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
-def _renamed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.rename(asked.tree, asked.node("node"), asked.name())
-    return made, _new(asked.tree, made)
+def _rename_node(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    new_tree = edit.rename(operation.tree, operation.get_node("node"), operation.get_name())
+    return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
-def _ungrouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    return edit.ungroup(asked.tree, asked.nodes()), ()
+def _ungroup_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    return edit.ungroup(operation.tree, operation.get_nodes()), ()
 
 
-def _inserted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.insert_group_above(asked.tree, asked.nodes())
-    return made, _new(asked.tree, made)
+def _insert_groups(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    new_tree = edit.insert_group_above(operation.tree, operation.get_nodes())
+    return new_tree, _list_new_groups(operation.tree, new_tree)
 
 
-def _weighed(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    node, weight = asked.node("node"), parse_weight(asked.text("weight"))
-    shown = shown_now(asked.work, asked.work.table.choices[asked.column])
-    start = shown_weights(asked.work, asked.column, asked.tree, shown)
-    tree = asked.tree if start is None else edit.with_weights(asked.tree, start)
+def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    node, weight = operation.get_node("node"), parse_weight(operation.get_text("weight"))
+    metric_name = shown_now(operation.work, operation.work.table.choices[operation.column])
+    start = shown_weights(operation.work, operation.column, operation.tree, metric_name)
+    tree = operation.tree if start is None else edit.with_weights(operation.tree, start)
     return edit.set_weight(tree, node, weight), [node]
 
 
-def _sorted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    by_records = asked.text("by") == "records"
-    records = _records(asked.tree, asked.work.table.choices[asked.column]) if by_records else None
-    return edit.sort(asked.tree, asked.node("node"), records), ()
+def _sort_members(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
+    tree, records = operation.tree, None
+    if operation.get_text("by") == "records":
+        records = _count_records_below(tree, operation.work.table.choices[operation.column])
+    return edit.sort(tree, operation.get_node("node"), records), ()
 
 
-_OPERATIONS: Mapping[str, Callable[[_Asked], tuple[Hierarchy, Sequence[str]]]] = {
-    "move": _moved,
-    "group": _grouped,
-    "rename": _renamed,
-    "ungroup": _ungrouped,
-    "insert": _inserted,
-    "weigh": _weighed,
-    "sort": _sorted,
+_OPERATIONS: Mapping[str, Callable[[_Operation], tuple[Hierarchy, Sequence[str]]]] = {
+    "move": _move_nodes,
+    "group": _group_nodes,
+    "rename": _rename_node,
+    "ungroup": _ungroup_nodes,
+    "insert": _insert_groups,
+    "weigh": _weigh_edge,
+    "sort": _sort_members,
 }
-"""What the browser may ask for, beside undo and redo."""
 
 
-def _groups(tree: Hierarchy) -> tuple[str, ...]:
+def _list_groups(tree: Hierarchy) -> tuple[str, ...]:
     return tree.labels[tree.n_leaves :]
 
 
-def _new(old: Hierarchy, made: Hierarchy) -> list[str]:
-    return [label for label in _groups(made) if label not in old.node_of]
+def _list_new_groups(old: Hierarchy, new: Hierarchy) -> list[str]:
+    return [label for label in _list_groups(new) if label not in old.node_of]
 
 
 # --- changes from beside the drawing --------------------------------------------------------
@@ -229,30 +224,30 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
 
 def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
     tree = tree_from_edges(table)
-    done = with_tree_drawn(work, column, tree)
-    return done if tree.weight is None else done.with_parts(replace(done.shared, shown=DRAWN))
+    new = with_tree_drawn(work, column, tree)
+    return new if tree.weight is None else new.with_parts(replace(new.shared, shown=DRAWN))
 
 
 def proposed_spellings(work: Work, column: str) -> list[Spellings]:
-    """Values of a column that look like spellings of one and are not joined in its tree yet."""
+    """Values that look like spellings of one and are not joined in the tree yet."""
     choice = work.table.choices[column]
     if choice.tree is None:
         return []
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
     columns = tuple(work.table.hierarchy_columns)
-    found = state.remembered(
+    all_spellings = state.remembered(
         f"spellings-{column}",
         (work.table.digest, work.version, columns, work.table.missing),
         lambda: spellings(counts),
     )
-    return unjoined(choice.tree, found, counts)
+    return unjoined(choice.tree, all_spellings, counts)
 
 
-def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
+def with_spellings_joined(work: Work, column: str, spellings_to_join: Sequence[Spellings]) -> Work:
     tree = work.table.choices[column].tree
-    if tree is None or not chosen:
+    if tree is None or not spellings_to_join:
         return work
-    return with_tree_drawn(work, column, joined(tree, chosen))
+    return with_tree_drawn(work, column, joined(tree, spellings_to_join))
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
@@ -277,7 +272,7 @@ def with_alike_as_one(work: Work, column: str) -> Work:
 
 
 def without_unused(work: Work, column: str) -> Work:
-    """The work without the leaves of no record; HierarchyError if no leaf would stay."""
+    """Remove the leaves without records; HierarchyError if no leaf would stay."""
     choice = work.table.choices[column]
     spare = removable(choice)
     if choice.tree is None or not spare:
@@ -296,23 +291,24 @@ def removable(choice: HierarchyChoice) -> list[str]:
     return [leaf for leaf in choice.unused if leaf in spare]
 
 
-def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
-    """The work, in one undo step, with a metric's weights on these columns' edges, or with none."""
+def with_drawn_weights(work: Work, metric_name: str, columns: Sequence[str]) -> Work:
+    """Set a metric's weights, or none, on the edges of these columns, in one undo step."""
     trees, choices = work.table.trees, work.table.choices
-    made = {
+    trees_weighed = {
         column: edit.with_weights(
-            trees[column], shown_weights(work, column, trees[column], shown) if shown else None
+            trees[column],
+            shown_weights(work, column, trees[column], metric_name) if metric_name else None,
         )
         for column in columns
         if column in trees
     }
     return with_chosen(
-        work, {column: drawn(choices[column], tree) for column, tree in made.items()}
+        work, {column: drawn(choices[column], tree) for column, tree in trees_weighed.items()}
     )
 
 
 def unweighed(work: Work) -> list[str]:
-    """The quasi-identifiers whose hierarchy has no drawn weights although it has edges."""
+    """The quasi-identifiers whose hierarchy has edges but no drawn weights."""
     return [
         name for name, tree in work.table.trees.items() if tree.weight is None and tree.n_nodes > 1
     ]
@@ -324,22 +320,22 @@ def shown_now(work: Work, choice: HierarchyChoice) -> str:
     return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
 
 
-def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
-    if not shown:
+def shown_weights(work: Work, column: str, tree: Hierarchy, metric_name: str) -> np.ndarray | None:
+    if not metric_name:
         return None
-    if shown == DRAWN:
+    if metric_name == DRAWN:
         return tree.weight
     trees = {**work.table.trees, column: tree}
-    metric = metric_called(work, shown)
-    found = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
-    return found[list(trees).index(column)]
+    metric = metric_called(work, metric_name)
+    weights = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
+    return weights[list(trees).index(column)]
 
 
-def _about(work: Work, column: str) -> str:
+def _get_drawing_name(work: Work, column: str) -> str:
     return f"{work.version} {column}"
 
 
-def _records(tree: Hierarchy, choice: HierarchyChoice) -> np.ndarray:
+def _count_records_below(tree: Hierarchy, choice: HierarchyChoice) -> np.ndarray:
     return tree.sum_below(np.array([choice.counts.get(label, 0) for label in tree.labels]))
 
 
@@ -350,14 +346,16 @@ def picture(
     editable: bool = True,
     shown: str | None = None,
 ) -> dict[str, Any]:
-    """What the browser needs to draw a hierarchy; every number is text already."""
+    """All that the browser needs to draw a hierarchy; every number is text already."""
     tree, history = choice.tree, work.table.history(column)
     assert tree is not None
     shown = shown_now(work, choice) if shown is None else shown
     weights = shown_weights(work, column, tree, shown)
-    records = _records(tree, choice)
+    records = _count_records_below(tree, choice)
     return {
-        "about": _about(work, column) if editable else f"preview {_about(work, column)}",
+        "about": _get_drawing_name(work, column)
+        if editable
+        else f"preview {_get_drawing_name(work, column)}",
         "version": history.version,
         "answered": history.answered,
         "said": history.said,
@@ -368,7 +366,7 @@ def picture(
         "leaves": tree.n_leaves,
         "records": [thin(count) for count in records.tolist()],
         "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
-        "weights": None if weights is None else _weight_texts(weights, shown == DRAWN),
+        "weights": None if weights is None else _format_weights(weights, shown == DRAWN),
         "weighable": editable and weights is not None,
         "editable": editable,
         "undo": len(history.past),
@@ -379,16 +377,16 @@ def picture(
     }
 
 
-def _weight_texts(weights: np.ndarray, own: bool) -> list[str]:
+def _format_weights(weights: np.ndarray, own: bool) -> list[str]:
     if own:
         return [weight_text(weight) for weight in weights.tolist()]
     decimals = decimals_of(weights)
-    # Without spaces: whoever changes one of them begins with this text.
+    # Without spaces: a user who changes one of them begins with this text.
     return [cost_text(weight, decimals).replace("\u202f", "") for weight in weights.tolist()]
 
 
 def weight_text(weight: float) -> str:
-    """A weight as it stands on an edge, and as it can be typed again.
+    """Write a weight as it stands on an edge and can be typed again.
 
     >>> weight_text(0.03333333), weight_text(12345.0), weight_text(2.0)
     ('0.03333', '12345', '2')
@@ -397,7 +395,7 @@ def weight_text(weight: float) -> str:
 
 
 def edge_texts(tree: Hierarchy) -> pd.DataFrame:
-    """The edges as a table of text: in a column of numbers a slip of the finger becomes 0."""
+    """The edges as text: in a column of numbers a slip of the finger becomes 0."""
     table = edge_table(tree)
     weights = ["" if np.isnan(weight) else weight_text(weight) for weight in table["weight"]]
     return table.assign(weight=weights)

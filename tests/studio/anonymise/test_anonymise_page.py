@@ -88,7 +88,7 @@ def entropy_l(table, column):
 # --- strategies -----------------------------------------------------------------------------
 def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     at = ui.anonymised(start())
-    assert {"Method: merging", "Loss: NLLM", "Partner: cheapest"} <= {*popovers(at)}
+    assert {"Algorithm: merging", "Metric: NLLM", "Strategy: cheapest"} <= {*popovers(at)}
     helps = [one.proto.popover.help.replace("\\", "") for one in at.get("popover")]
     assert any("GAA" in text for text in helps) and any("S1" in text for text in helps)
     assert len(at.selectbox(key="run-strategy").options) == 10
@@ -99,7 +99,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     ui.choose(at, frame_strategy(at), "s6")
     assert at.selectbox(key="run-strategy").value == "s6"
     assert at.selectbox(key="run-scope").label == "Whose t"
-    assert "Partner: lowest t, then cheapest" in popovers(at)
+    assert "Strategy: lowest t, then cheapest" in popovers(at)
     ui.choose(at, "run-scope", "class")
     plan = plan_of(ui.work(at)).algorithm
     assert (plan.strategy, plan.scope) == ("s6", "class")
@@ -113,7 +113,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert "Entropy l-diversity with l = 2 for 'disease' (reached: 2" in checked(at)
     ui.choose(at, "frame-algorithm-gaa-small", "datafly")
     assert at.selectbox(key="run-algorithm").value == "datafly"
-    assert "Method: full-domain" in popovers(at)
+    assert "Algorithm: full-domain" in popovers(at)
     assert not [said for said in popovers(at) if said.startswith("Partner")]
     ui.choose(at, "run-algorithm", "gaa")
     assert at.selectbox(key="run-strategy").value == "s6"

@@ -108,7 +108,7 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     ui.enter(at, at.text_input(key=field(at, "widths")), "wide")
     assert "Widths" in ui.problems(at)[0]
     ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
-    assert "'income' is to be coarsened" in " ".join(ui.problems(at))
+    assert "'income' should be coarsened" in " ".join(ui.problems(at))
     ui.choose(ui.go(at, ui.DATA), field(at, "builder"), "")
     assert plan_of(ui.work(at)).columns["income"].level is None
     assert "level" not in plan_of(ui.work(at)).to_json()

@@ -27,7 +27,7 @@ def learnt(places, **known):
     queue = Queue(places)
     for name, seconds in known.items():
         queue.waiting.append(Fake(name, kind=(name, 10), worked=seconds))
-        queue.end(queue.take(lane=next(n for n in range(3) if queue.any_waits(n))), done=True)
+        queue.end(queue.take(lane=next(n for n in range(3) if queue.any_waits(n))), succeeded=True)
     return queue
 
 
@@ -41,7 +41,7 @@ def order(queue, lane):
     names = []
     while (job := queue.take(lane)) is not None:
         names.append(job.name)
-        queue.end(job, done=False)
+        queue.end(job, succeeded=False)
     return names
 
 
@@ -66,7 +66,7 @@ def test_who_was_served_last_is_behind_who_came_after():
     queue = Queue([1])
     waits(queue, Fake("a1", "a"), Fake("b1", "b"), Fake("c1", "c"), Fake("b2", "b"))
     for _ in range(2):
-        queue.end(queue.take(SHORT), done=False)
+        queue.end(queue.take(SHORT), succeeded=False)
     waits(queue, Fake("d1", "d"), Fake("a2", "a"))
     assert order(queue, SHORT) == ["c1", "d1", "a2", "b2"]
 
@@ -85,7 +85,7 @@ def test_who_is_long_and_who_is_not_is_learnt_and_learnt_anew():
     queue = learnt([1, 1, 1], slow=40.0)
     waits(queue, Fake("slow", kind=SLOW, worked=0.5))
     assert queue.any_waits(LONG) and not queue.any_waits(SHORT)
-    queue.end(queue.take(LONG), done=True)
+    queue.end(queue.take(LONG), succeeded=True)
     waits(queue, Fake("not so slow", kind=SLOW))
     assert queue.any_waits(SHORT), "of two the shorter counts: the first one may have compiled"
 
@@ -178,7 +178,7 @@ def test_of_several_places_nobody_has_all():
     assert queue.wait(jobs[2]) == 9, "a place is free, but not for a"
     (other,) = waits(queue, Fake("b", "b", lane=LONG))
     assert queue.wait(other) == 0 and queue.take(LONG) is other
-    queue.end(jobs[0], done=False)
+    queue.end(jobs[0], succeeded=False)
     assert queue.take(LONG) is jobs[2]
 
 

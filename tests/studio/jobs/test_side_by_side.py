@@ -21,7 +21,7 @@ PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
 def bars(at):
     """What the lines of the calculations say, by whose Cancel stands beside."""
     said = [bar.proto.text.replace("\\", "") for bar in at.get("progress")]
-    keys = [one.key for one in at.button if one.label == "Cancel"]
+    keys = [button.key for button in at.button if button.label == "Cancel"]
     return dict(zip(keys, said, strict=True))
 
 
@@ -103,10 +103,10 @@ def test_another_table_ends_what_runs_on_the_old_one_and_says_so(start):
     with ui.held_worker():
         ui.press(at, "Compare")
         ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
-        jobs = [one.job for one in ui.work(at).running.values()]
+        jobs = [running.job for running in ui.work(at).running.values()]
         ui.choose(at, "frame-sample", "voters")
         assert not ui.work(at).running and [job.state for job in jobs] == ["cancelled"] * 2
-    assert "Stopped, as there is another table now: Comparing, Anonymising." in ui.infos(at)
+    assert "Stopped because another table was opened: Comparing, Anonymising." in ui.infos(at)
 
 
 def test_what_one_finds_while_another_fails_stays(start):
@@ -129,7 +129,7 @@ def test_the_end_of_a_session_ends_all_that_runs_for_it(start):
     with ui.held_worker():
         ui.press(at, "Compare")
         ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
-        jobs = [one.job for one in ui.work(at).running.values()]
+        jobs = [running.job for running in ui.work(at).running.values()]
         Desk(ui.work(at)).cleared()
         assert [job.state for job in jobs] == ["cancelled"] * 2
         assert not Desk(ui.work(at)).copied().work.running, "a copy of a tab shares no run"

@@ -10,7 +10,11 @@ REPORT = "pages/report.py"
 
 def changed(at):
     """The settings that the warning names; None without a warning."""
-    said = [one for one in ui.warnings(at) if one.startswith("Settings have changed since this")]
+    said = [
+        warning
+        for warning in ui.warnings(at)
+        if warning.startswith("Settings have changed since this")
+    ]
     if not said:
         return None
     one = said[0].replace("\\", "")
@@ -32,7 +36,7 @@ def test_what_matters_to_the_result_is_named_and_nothing_else(made):
     ui.choose(at, "run-strategy", "s3")
     assert changed(at) == ["Metric", "Strategy"]
     ui.choose(at, "run-scope", "class")
-    assert changed(at) == ["Metric", "Strategy", "Whose l, t or k strategies look at"]
+    assert changed(at) == ["Metric", "Strategy", "Where strategies measure l, t and k"]
     ui.choose(at, "run-strategy", "s1")
     assert changed(at) == ["Metric"], "S1 looks at no l"
     ui.choose(at, ui.frame_metric(at), "nllm")

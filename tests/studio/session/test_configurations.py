@@ -190,7 +190,7 @@ def test_what_is_kept_stays_as_it_is(work):
     assert before_and_after(before, after, 2).index.tolist() == ["ncp", "llm"]
     less = with_fields(changed, compared=(), metric="total")
     assert titles(less) == ["★ before"] and outlook(less).lacking == 0
-    unseen = tuple(replace(one, shown=False) for one in changed.kept.pinned)
+    unseen = tuple(replace(saved, shown=False) for saved in changed.kept.pinned)
     assert titles(with_fields(changed, pinned=unseen)) == ["NCP", "LLM"]
 
 
@@ -214,10 +214,10 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
     assert incomparable(start, own) == ""
     assert [line.kept for line in wanted_lines(start)] == [False, False, True]
     fewer = with_role(start, "sex", Role.INSENSITIVE)
-    assert incomparable(fewer, own) == "its quasi-identifiers are others: with 'sex'"
+    assert incomparable(fewer, own) == "it has other quasi-identifiers: with 'sex'"
     (disease,) = work.table.sensitive_columns
     more = with_role(start, disease, Role.QUASI_IDENTIFIER)
-    assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
+    assert incomparable(more, own) == f"it has other quasi-identifiers: without '{disease}'"
     for changed in (fewer, more):
         assert not any(line.kept for line in wanted_lines(changed))
         assert changed.kept.pinned == start.kept.pinned, "it stays kept"
@@ -279,14 +279,14 @@ def test_names_of_what_is_kept(work):
             kept(one, 1, title)
     two = with_fields(kept(one, 1, "other"), yardstick="other")
     new = renamed(two, "other", "third")
-    assert [each.title for each in new.kept.pinned] == ["my line", "third"]
+    assert [saved.title for saved in new.kept.pinned] == ["my line", "third"]
     assert new.kept.yardstick == "third"
     with pytest.raises(PlanError, match="taken"):
         renamed(two, "other", "my line")
     assert renamed(two, "other", "Other").kept.pinned[1].title == "Other", "its own name is free"
     less = unpinned(two, "other")
-    assert [each.title for each in less.kept.pinned] == ["my line"] and less.kept.yardstick == ""
-    assert [each.title for each in restored(less).kept.pinned] == ["my line", "other"]
+    assert [saved.title for saved in less.kept.pinned] == ["my line"] and less.kept.yardstick == ""
+    assert [saved.title for saved in restored(less).kept.pinned] == ["my line", "other"]
     assert restored(restored(less)).kept.pinned == restored(less).kept.pinned
     with pytest.raises(PlanError, match="taken"):
         restored(kept(less, 1, "other"))
@@ -319,7 +319,7 @@ def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
 def test_a_plan_is_never_a_way_to_read_files(work):
     content = json.loads(export(kept(work).kept.pinned[0]))
     content["columns"]["age"]["hierarchy"] = "/etc/passwd"
-    with pytest.raises(PlanError, match="a file beside the plan"):
+    with pytest.raises(PlanError, match="a separate file"):
         imported(work, json.dumps(content).encode(), "x")
 
 
@@ -348,12 +348,12 @@ def test_models_that_curves_leave_out_are_said(work):
 def test_another_table_keeps_what_fits(work):
     one = kept(work)
     same = carried(one, sample_work("hospital", version=2))
-    assert [each.title for each in same.kept.pinned] == ["before"]
+    assert [saved.title for saved in same.kept.pinned] == ["before"]
     assert "fits this table" in same.message.notice
     assert titles(same)[-1] == "★ before"
     assert outlook(same).lacking == len(PUBLISHED), "it is one of those that are chosen"
     other = carried(one, sample_work("census", version=2))
-    assert [each.title for each in other.kept.pinned] == ["before"]
+    assert [saved.title for saved in other.kept.pinned] == ["before"]
     assert "does not fit" in other.message.notice
     assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
@@ -411,7 +411,9 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     moved = carried(one, table)
     (new,) = [found for found in moved.kept.pinned[0].findings if found.stops]
     assert (new.kind, new.column) == ("new-values", column) and "1 value" in new.sentence
-    assert "under Keep" in moved.message.notice and "unheard" not in moved.message.notice
+    assert (
+        "does not fit this table" in moved.message.notice and "unheard" not in moved.message.notice
+    )
     done = used(moved, "before")
     assert list(done.table.choices[column].lacking) == ["unheard of"]
     assert done.table.choices[column].plan is None

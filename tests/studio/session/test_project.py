@@ -59,8 +59,8 @@ def test_everything_chosen_comes_back():
     assert {name: value_of(after, name) for name in same} == {
         name: value_of(before, name) for name in same
     }
-    assert [(one.title, one.plan) for one in after.kept.pinned] == [
-        (one.title, one.plan) for one in before.kept.pinned
+    assert [(saved.title, saved.plan) for saved in after.kept.pinned] == [
+        (saved.title, saved.plan) for saved in before.kept.pinned
     ]
     for column, choice in before.table.choices.items():
         again = after.table.choices[column]
@@ -93,7 +93,7 @@ def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
     project = saved_project(now)
     assert not any(value in project for value in values)
     opened = opened_project(people(), project.encode())
-    assert [each.title for each in opened.kept.pinned] == [kept.title], "it stays, and tells"
+    assert [saved.title for saved in opened.kept.pinned] == [kept.title], "it stays, and tells"
     assert "'zip' has no hierarchy" in " ".join(
         one.sentence for one in opened.kept.pinned[0].findings
     )
@@ -142,9 +142,9 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     assert people().table.roles["name"] is Role.IDENTIFIER
     nameless = people(PEOPLE.drop(columns="name").to_csv(index=False).encode())
     after = opened_project(nameless, project)
-    assert "The table lacks 'name', which no release has." in after.message.notice
+    assert "The table lacks 'name', so no release can have it." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
-    with pytest.raises(KanonError, match="about 'zip', which this table lacks"):
+    with pytest.raises(KanonError, match="The project needs 'zip', which this table lacks"):
         opened_project(without, project)
 
 
@@ -204,27 +204,27 @@ def changed(parts):
         ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
         (
             plan_of(people()).to_json().encode(),
-            "This is a plan, not a project: import it on the page Compare, under Keep.",
+            "This is a plan, not a project: import it on the page Compare.",
         ),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
         ({"kept": {}}, "The project file: the key kept has to be a list."),
         ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),
         ({"plan__columns__age__role": "key"}, "The project file: Plan key columns.age.role"),
-        ({"plan__columns__home": {"role": "insensitive"}}, "The project is about 'home', which"),
+        ({"plan__columns__home": {"role": "insensitive"}}, "The project needs 'home', which"),
         ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; known are suppress"),
         ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
         ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' has no builder"),
         ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
         ({"hierarchies__age__typed": {"widths": 5}}, "has fields that its builder does not"),
-        ({"hierarchies__zip__drawn": None}, "'zip' was drawn, and its nodes are missing."),
-        ({"hierarchies__zip__drawn": 7}, "the hierarchy of 'zip' has nodes that are no list."),
+        ({"hierarchies__zip__drawn": None}, "'zip' was drawn, but its nodes are missing."),
+        ({"hierarchies__zip__drawn": 7}, "the hierarchy of 'zip' has nodes that are not a list."),
         ({"hierarchies__zip__drawn": [{}]}, "the hierarchy of 'zip': Node 1 has no"),
         ({"compared__compared": "nllm"}, "the key compared.compared has to be a list of names."),
         ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
         ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
-        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A kept configuration needs a name of 1"),
-        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "hierarchy of 'zip' is a file"),
+        ({"kept__0__title": "x" * 41}, "entry 1 of kept: A saved configuration needs a name of 1"),
+        ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "of 'zip' is a separate file"),
         ({"kept__0__plan": 7}, "entry 1 of kept: The plan: '7' is not allowed"),
     ],
 )  # fmt: skip
@@ -237,7 +237,7 @@ def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
 def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
     content, fresh = changed({"kept__0__plan__columns__zip__hierarchy": "/dev/zero"}), people()
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-    with pytest.raises(KanonError, match="can be imported whose hierarchies are written in it"):
+    with pytest.raises(KanonError, match="Import a plan that contains"):
         opened_project(fresh, content)
 
 
@@ -259,7 +259,7 @@ def test_a_project_is_opened(start):
     before = with_fields(sample_work("hospital", version=1), k=7, metric="ncp")
     at = give(start(sample="hospital"), "project.json", saved_project(before).encode())
     assert (work(at).settings.k, work(at).settings.metric) == (7, "ncp") and not problems(at)
-    assert any("The project was opened on this table" in one.value for one in at.info)
+    assert any("The project was opened on this table" in info.value for info in at.info)
 
 
 def test_a_wrong_project_loses_nothing_and_is_told_of_on_its_page(start):
@@ -276,6 +276,6 @@ def test_a_wrong_project_loses_nothing_and_is_told_of_on_its_page(start):
 def test_forgetting_begins_anew(start):
     at = start(sample="hospital")
     job = job_of(at)
-    next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
+    next(button for button in at.sidebar.button if button.label == "Delete now").click().run()
     assert work(at).table.origin == "census"
     assert job is None or job.finished

@@ -86,7 +86,7 @@ def test_no_text_of_an_exception_reaches_the_log_or_the_page(log, capfd, where, 
             at.button[0].click().run()
     finally:
         config.set_option("logger.enableRich", was)
-    assert [one.message for one in at.exception] == [FAILED]
+    assert [error.message for error in at.exception] == [FAILED]
     assert not at.exception[0].stack_trace
     told = log.getvalue()
     assert "KeyError at " in told and ", after ValueError at " in told, "who mends it sees where"
@@ -101,7 +101,7 @@ def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
     prepare()
     monkeypatch.setattr(serving, "settled", fail)
     at = AppTest.from_file(str(APP)).run()
-    assert [one.message for one in at.exception] == [FAILED]
+    assert [error.message for error in at.exception] == [FAILED]
     assert "ValueError at " in log.getvalue() and "SECRET" not in log.getvalue()
 
 

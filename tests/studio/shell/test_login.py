@@ -37,7 +37,7 @@ def gate(monkeypatch):
 
 
 def titles(at):
-    return [one.value for one in at.title]
+    return [title.value for title in at.title]
 
 
 @pytest.mark.parametrize("required", ["", "off", " "])
@@ -49,15 +49,15 @@ def test_without_a_login_everybody_comes_in(gate, required):
 @pytest.mark.parametrize("required", ["", "required"])
 def test_who_is_not_logged_in_sees_one_button(gate, required):
     at = gate(logged_in=False, required=required)
-    assert titles(at) == ["Who are you?"]
-    assert [one.label for one in at.button] == ["Log in"] and not at.error
+    assert titles(at) == ["Please log in"]
+    assert [button.label for button in at.button] == ["Log in"] and not at.error
     assert "kanon-work" not in at.session_state, "no work was begun"
 
 
 def test_who_is_logged_in_comes_in_and_can_leave(gate, monkeypatch):
     at = gate(logged_in=True, required="required")
     assert titles(at) == [INSIDE]
-    assert [one.label for one in at.sidebar.button] == ["Log out"]
+    assert [button.label for button in at.sidebar.button] == ["Log out"]
     done = []
     monkeypatch.setattr(state, "forget_everything", lambda: done.append("forgotten"))
     monkeypatch.setattr(st, "logout", lambda: done.append("out"))
@@ -82,14 +82,14 @@ def test_nobody_else_owns_what_somebody_logged_in_does(monkeypatch):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"required": "required"}, "none is set up: whoever runs it has to add the section [auth]"),
+        ({"required": "required"}, "none is set up. Its operator has to add the section [auth]"),
         ({"required": " Required "}, "none is set up"),
         ({"logged_in": False, "authlib": False}, "needs the package Authlib"),
     ],
 )
 def test_a_login_that_is_asked_for_and_not_set_up_lets_nobody_in(gate, how, said):
     at = gate(**how)
-    assert titles(at) == ["Who are you?"] and not at.button
+    assert titles(at) == ["Please log in"] and not at.button
     (error,) = at.error
     assert said in error.value
 
@@ -99,12 +99,12 @@ def test_the_button_begins_the_login(gate, monkeypatch):
     monkeypatch.setattr(st, "login", lambda: begun.append(True))
     at = gate(logged_in=False)
     at.button[0].click().run()
-    assert begun == [True] and titles(at) == ["Who are you?"]
+    assert begun == [True] and titles(at) == ["Please log in"]
 
 
 def test_the_app_begins_with_the_gate(start, monkeypatch):
     monkeypatch.setenv("KANON_LOGIN", "required")
     at = AppTest.from_file(str(APP), default_timeout=30).run()
-    assert titles(at) == ["Who are you?"] and WORK not in at.session_state
+    assert titles(at) == ["Please log in"] and WORK not in at.session_state
     monkeypatch.delenv("KANON_LOGIN")
     assert WORK in start().session_state

@@ -49,21 +49,18 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     at = ui.settled(ui.anonymised(start()))
     assert said(at) == [expected(at)]
     found = ui.work(at).findings.bounds
-    assert [one.closely for one in found.values()] == [True]
+    assert [item.closely for item in found.values()] == [True]
     for other in ("datafly", "lattice-sweep", "mondrian", "k-member"):
         ui.choose(at, "run-algorithm", other)
         ui.anonymised(at)
         assert said(at) == [expected(at)], "of the new release"
         assert ui.work(at).findings.bounds is found, "and nothing was looked for again"
         assert not {ASK, CLOSER} & {*ui.button_labels(at)}
-    assert any(
-        "holds for the releases of any tool in which each value stays" in one
-        for one in ui.texts(at)
-    )
+    assert any("holds for every release in which each value stays" in text for text in ui.texts(at))
     at.session_state[ui.WORK] = with_fields(ui.work(at), attribute_weights={"age": 5.0})
     ui.settled(ui.anonymised(at))
     assert ui.work(at).findings.bounds is found
-    assert any("counted without them" in one for one in ui.texts(at))
+    assert any("counted without them" in text for text in ui.texts(at))
 
     options = {"mondrian": {"release": "ranges"}}
     ui.choose(at, "run-algorithm", "mondrian")
@@ -109,7 +106,7 @@ def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypa
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
-    assert any("a lower bound is computed for at most 3" in one for one in ui.captions(at))
+    assert any("a lower bound is found for up to 3" in caption for caption in ui.captions(at))
 
 
 @pytest.mark.nightly
@@ -121,7 +118,7 @@ def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search
     ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
     report = ui.work(at).findings.reported
     assert report.gap.sentence == sentence and sentence in report.in_words and report.closely
-    assert any(sentence in one for one in ui.texts(at))
+    assert any(sentence in text for text in ui.texts(at))
     assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
 
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)

@@ -17,7 +17,7 @@ HUNDRED = pd.DataFrame(
 
 
 def remarks(at):
-    found = [one for one in at.expander if " remark" in one.label]
+    found = [expander for expander in at.expander if " remark" in expander.label]
     if not found:
         return "", ""
     (one,) = found
@@ -86,19 +86,22 @@ def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
         ("unnamed-column", "note", False), ("new-values", "zip", True),
         ("new-categories", "disease", False),
     ]  # fmt: skip
-    said = [one.value.replace("\\", "") for one in at.markdown]
-    (listed,) = [one for one in said if "hierarchy lacks" in one]
+    said = [text.value.replace("\\", "") for text in at.markdown]
+    (listed,) = [sentence for sentence in said if "hierarchy lacks" in sentence]
     assert listed.startswith("- 'zip' has 1 value"), "what stops the plan comes first"
     assert all(one.sentence in listed for one in kept.findings)
-    assert any("is left out: its plan does not fit this table" in one for one in ui.captions(at))
-    shown = " ".join([*said, *ui.captions(at), *(one.value for one in at.info)])
+    assert any(
+        "is left out: its plan does not fit this table" in caption for caption in ui.captions(at)
+    )
+    shown = " ".join([*said, *ui.captions(at), *(info.value for info in at.info)])
     assert "99999" not in shown and "scurvy" not in shown
-    (use,) = [one for one in at.button if (one.key or "").startswith("kept-use-")]
+    (use,) = [button for button in at.button if (button.key or "").startswith("kept-use-")]
     ui.click(at, use)
-    assert "settings are those of" in ui.work(at).message.notice and not ui.problems(at)
+    assert "settings are now those of" in ui.work(at).message.notice and not ui.problems(at)
     assert ui.work(at).table.roles == {**kept.plan.roles.roles, "note": "insensitive"}
     assert list(ui.work(at).table.choices["zip"].lacking) == ["99999"]
     ui.go(at, ui.ANONYMISE)
     assert any(
-        "'zip' has no usable hierarchy yet" in one.replace("\\", "") for one in ui.warnings(at)
+        "'zip' has no usable hierarchy yet" in warning.replace("\\", "")
+        for warning in ui.warnings(at)
     )

@@ -98,7 +98,10 @@ def test_a_tree_is_drawn_from_a_flat_list(work):
 def test_moving_the_last_member_away_says_that_the_group_went(work):
     work = ask(work, "group", nodes=["Cat"], name="Felid")
     work = ask(work, "move", nodes=["Cat"], to="*")
-    assert said(work) == ("'Felid' had no members left and went; undo brings it back.", False)
+    assert said(work) == (
+        "'Felid' had no members left and was removed; Undo brings it back.",
+        False,
+    )
     assert "Felid" in tree(undone(work, "animal")).labels
 
 
@@ -272,7 +275,7 @@ CODES = pd.Series(["47601", "47602", "47711", "48000"])
     ("builder", "values", "typed", "sentence"),
     [
         ("quantiles", NUMBERS, {"parts": "8, 4, 2"}, None),
-        ("quantiles", NUMBERS, {"parts": "eight"}, "are numbers with commas between"),
+        ("quantiles", NUMBERS, {"parts": "eight"}, "are numbers separated by commas"),
         ("quantiles", CODES.map("x".__add__), {"parts": "4, 2"}, "numbers"),
         ("intervals", NUMBERS, {"widths": "10", "origin": "5"}, None),
         ("intervals", NUMBERS, {"widths": "10", "origin": "five"}, "bounds count from"),
