@@ -67,7 +67,7 @@ def test_what_data_says(start, table):
     at, everybody = opened(start, table), table["patient"].nunique()
     assert ui.numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
     assert ui.numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
-    ui.settled(ui.press(at, "Look for them"))
+    ui.settled(ui.press(at, "Find them"))
     enough = [
         {*columns}
         for size in (1, 2, 3)
@@ -116,7 +116,7 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     kept = lacking.dropna(subset=KNOWN)
     sizes = kept.groupby(KNOWN)["ill"].transform("size")
     assert ui.numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
-    ui.settled(ui.press(at, "Look for them"))
+    ui.settled(ui.press(at, "Find them"))
     assert not [one for one in ui.problems(at) if "without a value" in one]
     lines = [one.value.replace("\u202f", " ") for one in at.markdown]
     assert any(f"of the {len(kept)} records" in one for one in lines)

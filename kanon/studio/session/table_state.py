@@ -76,7 +76,7 @@ Missing = Literal["drop-records", "as-value"]
 @dataclass(frozen=True, eq=False)
 class TableState(SessionPart):
     LABELS: ClassVar[Mapping[str, str]] = {
-        "person": "Which column says who a record is about?",
+        "person": "Which column identifies the person?",
         "missing": "What happens to records with a missing value",
         "levels": "Levels of coarsened columns",
     }
