@@ -81,11 +81,11 @@ def join_typos(page):
     by.go(page, "Hierarchies")
     with by.answered(page):
         page.get_by_test_id("stButtonGroup").get_by_text("Beruf", exact=True).click()
-    page.get_by_text("Values that look like spellings of one").click()
+    page.get_by_text("Values that look like spellings of the same thing").click()
     by.picture(page, "extract-typos")
     with by.answered(page):
         page.get_by_role("button", name=re.compile(r"^Join all \d+ groups$")).click()
-    expect(page.get_by_text("Values that look like spellings of one")).to_have_count(0)
+    expect(page.get_by_text("Values that look like spellings of the same thing")).to_have_count(0)
 
 
 def anonymise(page):

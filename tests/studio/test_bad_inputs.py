@@ -487,7 +487,7 @@ def lines(session, text):
     at = session.on(ui.HIERARCHIES)
     key = f"tree-pasted-{ui.work(at).version}-age"
     at.text_area(key=key).set_value(text)
-    ui.press(at, "Take these lines")
+    ui.press(at, "Add these lines")
     assert at.text_area(key=key).value == text
 
 

@@ -86,7 +86,7 @@ def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) ->
         )
         with st.popover(label, icon=":material/upload:", type="tertiary"):
             upload_field(
-                "CSV with lines value;level 1;…;* or JSON with nodes",
+                "CSV with lines leaf;level 1;…;* or JSON with nodes",
                 "hierarchies_megabytes",
                 key=f"{prefix}-file",
                 on_change=take_choice,
