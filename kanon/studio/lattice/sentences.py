@@ -37,8 +37,7 @@ def _describe_stop(exploration: Exploration, visit: VisitedNode, walk: Walk) -> 
     loss = exploration.assessed.loss_suppressed[exploration.assessed.places[visit.node]]
     suppression = f" and suppresses {records_said(visit.suppressed)}" if visit.suppressed else ""
     if visit.suppressed > exploration.limit:
-        limit = _write_limit(exploration.limit)
-        suppression += f" as published, although the limit here is {limit}"
+        suppression += f", as published, although the limit here is {thin(exploration.limit)}"
     nodes = counted(walk.evaluated, "node")
     return f"Here it stops{suppression}. Loss: {percent(float(loss))}; counted: {nodes}."
 
