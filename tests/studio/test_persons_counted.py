@@ -90,7 +90,7 @@ def test_what_data_says(start, table):
 def test_what_privacy_says(start, table):
     at = ui.go(ui.anonymised(opened(start, table)), "pages/privacy.py")
     fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()
-    said = sentence(at, "**Everybody")
+    said = sentence(at, "**Everyone in turn")
     share = 100 * (fewest == 1).mean()
     assert f"singles out {share:.1f} % of {len(fewest)} persons before and 0.0 % after" in said
     assert f"on average {fewest.mean():.1f} persons match before" in said

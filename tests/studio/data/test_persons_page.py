@@ -61,7 +61,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     ui.go(ui.anonymised(ui.go(at, "pages/anonymise.py")), PRIVACY)
     assert ui.numbers(at)["Highest risk"] == "16.7 %"
     assert axes_of_k(at) == ["k, persons per class at least (log scale)"] * 2
-    assert any("the number of its persons here" in one.value for one in at.markdown)
+    assert any("is the number of its persons" in one.value for one in at.markdown)
 
 
 @pytest.mark.nightly
