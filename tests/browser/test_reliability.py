@@ -163,7 +163,7 @@ def test_somebody_anonymises_and_reports_while_the_advisor_works_for_another(ser
     by.go(advised, "Anonymise")
     found["the advised visitor's release"] = pressed(advised, "Anonymise", by.RESULT)
     by.go(advised, "Report")
-    found["and its report"] = pressed(advised, "Make the report", "In it: your texts")
+    found["and its report"] = pressed(advised, "Make the report", "Contents: your texts")
     expect(under_way).to_be_visible()
     advised.locator(".st-key-cancel-advising").get_by_role("button").click()
     expect(under_way).to_have_count(0)
