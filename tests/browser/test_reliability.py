@@ -155,7 +155,7 @@ def test_somebody_anonymises_and_reports_while_the_advisor_works_for_another(ser
             open_extract(advised, server, 3)
             by.go(advised, "Decide")
             advised.get_by_role("radio", name="2 Which settings?").click()
-            by.button(advised, "Try every way").click()
+            by.button(advised, "Try every configuration").click()
             under_way = advised.get_by_text(re.compile("^The advisor: .* for [0-9]+ s"))
             expect(under_way).to_be_visible(timeout=60_000)
         found[who] = pressed(other, "Anonymise", by.RESULT)
