@@ -31,13 +31,11 @@ _how = Sections(__file__)
 
 
 def _collect_handed() -> Work:
-    new_releases = state.work().kept.made
-    while new_releases:
+    new = state.work().kept.made
+    while new:
         work = state.work()
         state.put(
-            work.with_parts(
-                replace(work.kept, handed=with_handed(work.kept.handed, new_releases.pop(0)))
-            )
+            work.with_parts(replace(work.kept, handed=with_handed(work.kept.handed, new.pop(0))))
         )
     return state.work()
 
@@ -64,7 +62,6 @@ def together(settings: str, done: Run) -> None:
 
 
 def _describe_times(released: int, counting: int, this: bool, others: int) -> str:
-    """How often the table was released (``this``: with the one on screen), and how many count."""
     times = one_or_many(released, "once", "{count} times")
     often = f"ou have released this table **{times}** in this session"
     often = f"Including this one, y{often}" if this else f"Y{often}"
@@ -101,10 +98,8 @@ def _show_or_offer(work: Work, handed: Sequence[EarlierRelease], names: Sequence
 
 
 def combination_request(work: Work, releases: Sequence[Release], key: str) -> Request:
-    contents = [
-        {**vars(release), "plan": release.plan.model_dump(mode="json")} for release in releases
-    ]
-    arguments, then = (contents, work.table.records), partial(_store_combination, key)
+    items = [{**vars(item), "plan": item.plan.model_dump(mode="json")} for item in releases]
+    arguments, then = (items, work.table.records), partial(_store_combination, key)
     return Request("combining", worked_out, arguments, then, limit="engine_minutes")
 
 
@@ -211,7 +206,6 @@ _CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 300_000
 def with_handed(
     handed: Sequence[EarlierRelease], latest: EarlierRelease
 ) -> tuple[EarlierRelease, ...]:
-    """A release that was handed out before counts again."""
     return (*(release for release in handed if release.key != latest.key), latest)
 
 
@@ -227,11 +221,8 @@ def at_once(releases: Sequence[Release], table: Table) -> bool:
 
 
 def worked_out(
-    progress: Progress, contents: Sequence[dict[str, Any]], table: Table
+    progress: Progress, items: Sequence[dict[str, Any]], table: Table
 ) -> CombinedReleases:
-    """Combine releases in a worker, which receives each plan as its content."""
     progress(0, "Laying the releases side by side")
-    plans = [{"plan": Plan.from_content(content["plan"])} for content in contents]
-    return combine(
-        [Release(**content | plan) for content, plan in zip(contents, plans, strict=True)], table
-    )
+    plans = [{"plan": Plan.from_content(item["plan"])} for item in items]
+    return combine([Release(**item | plan) for item, plan in zip(items, plans, strict=True)], table)

@@ -61,7 +61,6 @@ def choices(work: Work, stale: bool) -> None:
 
 
 def unsatisfied(work: Work) -> None:
-    """What is chosen but cannot be used with these roles, with a link to where to change it."""
     reason, strategy = "", STRATEGIES[work.settings.strategy].title
     if not work.table.sensitive_columns:
         reason = "No column is sensitive, so strategies that use one are not offered."

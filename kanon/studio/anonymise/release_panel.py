@@ -196,18 +196,16 @@ def downloads(work: Work, result: Result, run: Run, k: int, stale: bool) -> None
     plan, curves = run.prepared.plan, result.solution.curves
     about = plan.to_json()
     name = name_in_files(plan)
-    obstacle, source, release_check = None, run.prepared.source, None
+    obstacle, source, check = None, run.prepared.source, None
     if isinstance(source, StoredSource):
         st.subheader("Write the release")
         write_controls(work, result.settings, run, source, name, stale)
     else:
         st.subheader("Download")
-        release_check = checked(result, run, k)
+        check = checked(result, run, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if release_check is not None:
-            obstacle = _show_release_buttons(
-                work, result, run, k, stale, name, release_check.problem
-            )
+        if check is not None:
+            obstacle = _show_release_buttons(work, result, run, k, stale, name, check.problem)
         plan_button(about, f"plan-{name}", "download-plan")
         levels = same_levels(run) if plan.algorithm.name != "levels" else None
         if levels is not None:
@@ -224,8 +222,8 @@ def downloads(work: Work, result: Result, run: Run, k: int, stale: bool) -> None
             data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
-    elif release_check is not None:
-        st.caption(plain(release_check.said))
+    elif check is not None:
+        st.caption(plain(check.said))
     together(result.settings, run)
 
 
@@ -265,15 +263,12 @@ def _show_release_buttons(
 
 
 def _choose_text_form(work: Work, run: Run, kind: str) -> TextForm:
-    """The text form of the file; UTF-8 where a label needs it."""
     table = work.table.records
-    wanted_form = form_choice(
-        "download", kind, table.form if isinstance(table, MemoryTable) else PLAIN
-    )
-    form = run.fitting(wanted_form)
-    if form != wanted_form:
+    wanted = form_choice("download", kind, table.form if isinstance(table, MemoryTable) else PLAIN)
+    form = run.fitting(wanted)
+    if form != wanted:
         st.caption(
-            f"In UTF-8, as {wanted_form.encoding.upper()} lacks a character of a hierarchy.",
+            f"In UTF-8, as {wanted.encoding.upper()} lacks a character of a hierarchy.",
             width="content",
         )
     return form

@@ -348,6 +348,5 @@ def _iterate_numbers(
 
 
 def not_counted(measures: Mapping[str, Any]) -> list[str]:
-    """The titles of the measures that would need every class here."""
     cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
     return [cards[name].title for name in measures.get("not_counted", [])]

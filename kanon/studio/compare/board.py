@@ -81,11 +81,11 @@ def show_board(
     if filling is not None and filling >= len(layout.panels):
         filling = None
     costs = costs_from(work, NODES if filling is None else NODES_FILLING)
-    cost_sources = (
+    inputs = (
         (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     )
     board = state.remembered(
-        "board" if filling is None else "board-filling", (key, layout, filling, cost_sources),
+        "board" if filling is None else "board-filling", (key, layout, filling, inputs),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
@@ -113,7 +113,6 @@ def show_board(
 def _show_larger_charts(
     comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
 ) -> None:
-    """Small multiples, and privacy against alteration at k: drawn only while they are open."""
     if len(comparison.lines) < 2:
         return
     state.seeded("board-larger", bool(state.typed("board-larger")))
@@ -167,7 +166,6 @@ def _has_matrix(layout: Layout) -> bool:
 
 
 def _get_costs_fingerprint(work: Work, layout: Layout) -> str:
-    """A fingerprint of everything that cost matrices depend on."""
     if not _has_matrix(layout):
         return ""
     table = work.table

@@ -27,7 +27,6 @@ Choice = tuple[str, str]  # what a panel shows: its kind, and its measure if it 
 
 
 def layout_of(work: Work, comparison: Comparison) -> Layout:
-    """The arranged layout, else one that fits the comparison."""
     return work.compare.layout or starting_layout(comparison.criteria)
 
 
@@ -66,7 +65,6 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
 
 
 def with_layout_file(work: Work, content: bytes) -> Work:
-    """Use the layout of a file; PlanError if it is none."""
     if len(content) > _LARGEST:
         raise PlanError("This file is not a layout: it is larger than 200 kB.")
     try:
@@ -203,7 +201,6 @@ def _show_files(work: Work, layout: Layout) -> None:
 
 
 def measure_asked() -> None:
-    """Start the runs that the board still needs, such as those for bands."""
     work = state.work()
     if work.findings.comparison is None or not asks_for_some_k(work):
         return

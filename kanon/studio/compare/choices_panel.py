@@ -77,7 +77,6 @@ def hints(work: Work, status: ComparisonState) -> None:
 
 
 def chip_styles(work: Work, status: ComparisonState) -> str:
-    """The chips have the colours of their lines."""
     offered, strategies = strategies_offered(work), compared_strategies(work)
     one_algorithm = len(compared_algorithms(work)) == 1
     one_metric = len(compared_metrics(work)) == 1 and len(strategies) > 1
@@ -197,7 +196,6 @@ def under_choices(work: Work, status: ComparisonState) -> None:
 
 
 def want_bands(value: bool) -> None:
-    """Start the runs that bands need at once."""
     state.change(replace(state.work().compare, bands=bool(value)))
     work = state.work()
     if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
@@ -205,7 +203,6 @@ def want_bands(value: bool) -> None:
 
 
 def coloured(key: str, colours: Iterable[str]) -> str:
-    """A stripe on every chip, in the colour of its line."""
     return "".join(
         f".st-key-{key} button:nth-of-type({place}) "
         f"{{ border-left: 0.5rem solid light-dark({colour}, {on_dark(colour)}) !important; }}"
@@ -292,6 +289,5 @@ def presets_row(work: Work) -> None:
 
 
 def _use_preset(name: str) -> None:
-    """Set lines and panels, and start the missing runs."""
     state.put(with_preset(state.work(), name))
     runner.run(comparison_request)

@@ -20,15 +20,12 @@ from kanon.studio.widgets.picture import PictureSettings, begun_with, data_butto
 
 
 def last_made(work: Work) -> tuple[Comparison | None, str, str]:
-    """The latest comparison, and keys for it; None before the first one."""
     if work.findings.comparison is None:
         return None, "", ""
-    latest = work.findings.comparison.comparison
-    visible = latest.only(
-        [line.name for line in latest.lines], work.compare.bands and latest.has_bands
-    )
-    key = f"{work.findings.comparison.key}|{visible.has_bands}"
-    return visible, key, key
+    last = work.findings.comparison.comparison
+    shown = last.only([line.name for line in last.lines], work.compare.bands and last.has_bands)
+    key = f"{work.findings.comparison.key}|{shown.has_bands}"
+    return shown, key, key
 
 
 def curves(

@@ -57,15 +57,11 @@ def kept_aside(work: Work) -> None:
 
 def _set_visible(titles: Any) -> None:
     kept = state.work().kept
-    pinned = tuple(
-        replace(configuration, shown=configuration.title in (titles or ()))
-        for configuration in kept.pinned
-    )
+    pinned = tuple(replace(entry, shown=entry.title in (titles or ())) for entry in kept.pinned)
     state.change(replace(kept, pinned=pinned))
 
 
 def yardstick_choice(work: Work) -> None:
-    """The choice of the hierarchies that measure all releases, where lines have different ones."""
     offered = yardsticks(work)
     if not offered:
         return
@@ -210,10 +206,8 @@ def _import_file(key: str) -> None:
 
 
 def _try_change(change: Callable[[Work], Work]) -> None:
-    """Change the session, or say why it cannot be done."""
     state.attempt(lambda: change(state.work()), at="keeping")
 
 
 def _hash_for_key(text: str) -> str:
-    """A short hash of a text for a key."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -79,7 +79,6 @@ PRESETS: Mapping[str, BoardPreset] = {
 
 
 def with_preset(work: Work, name: str) -> Work:
-    """Set the lines and panels of a preset, and remember those before."""
     settings = _build_settings(work, PRESETS[name])
     view = work.view(CompareView)
     view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
@@ -87,12 +86,10 @@ def with_preset(work: Work, name: str) -> Work:
 
 
 def can_go_back(work: Work) -> bool:
-    """Whether nothing was changed since the last preset."""
     return still_stands(work, work.view(CompareView).taken)
 
 
 def as_before(work: Work) -> Work:
-    """Bring back the lines and panels from before the preset, if possible."""
     view = work.view(CompareView)
     if view.taken is None or not can_go_back(work):
         return work

@@ -77,13 +77,13 @@ def show_searches(work: Work) -> None:
 def _show_searches_result(searches: Searches, about: str) -> None:
     about = f"{about}|{searches.over_k['seconds'].sum()}"  # differs from run to run
     figure = state.remembered("searches-k", about, lambda: over_k_chart(searches))
-    work_then = begun_with(state.work(), "searches")
+    then = begun_with(state.work(), "searches")
     picture(
         figure,
         lambda: over_k_table(searches),
         "searches-over-k",
         about,
-        PictureSettings.of_table(work_then),
+        PictureSettings.of_table(then),
     )
     claim = (
         "**The claims about Improved greedy** (Babu et al. 2013, in our words): it raises values "
@@ -91,11 +91,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         "than Datafly and about as much as Samarati, which should lose least. It takes about as "
         "long as Datafly and much less time than Samarati. **On this table:**"
     )
-    st.markdown(
-        "\n".join(
-            [f"{claim}\n", *(f"- {claim_checked}" for claim_checked in claims_said(searches))]
-        )
-    )
+    st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in claims_said(searches))]))
     st.caption(limit_said(searches))
     if searches.lacking:
         left_out = "The experiment over the number of quasi-identifiers is left out."
@@ -104,11 +100,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
     if searches.over_columns["columns"].nunique() > 1:
         figure = state.remembered("searches-columns", about, lambda: over_columns_chart(searches))
         picture(
-            figure,
-            None,
-            "searches-over-columns",
-            about,
-            PictureSettings.of_table(work_then, "k = 10"),
+            figure, None, "searches-over-columns", about, PictureSettings.of_table(then, "k = 10")
         )
     st.caption("Nodes evaluated at k = 10, the most that are possible (≤), and the lattice.")
     st.table(columns_table(searches))

@@ -63,7 +63,6 @@ COUNTED = {
 
 
 def table_choice(work: Work, compared: bool) -> None:
-    """The choice of a table; without curves, only the searches."""
     offered = list(TABLES) if compared else ["searches"]
     table = work.compare.table_shown
     st.segmented_control(
@@ -111,7 +110,7 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
     interval_choice(work, ends)
     points = K_PRESETS[work.compare.counted_k]
     try:
-        standing = state.remembered(
+        ranks = state.remembered(
             "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
         )
     except KanonError as error:
@@ -119,9 +118,7 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
         return
     st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
     about = f"{about}|{work.compare.counted_k}"
-    standings(
-        standing, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k
-    )
+    standings(ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k)
     guides = [line.guide for line in comparison.lines]
     configurations = [line.configuration for line in comparison.lines]
     if (
@@ -132,7 +129,7 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
     ):
         return  # lines differ in more than their metrics
     groups = state.remembered(
-        "groups", (key, low, high, points), lambda: by_characteristic(standing, guides)
+        "groups", (key, low, high, points), lambda: by_characteristic(ranks, guides)
     )
     if len(groups):
         st.markdown("**By what the metrics have in common**: mean area in percent")
@@ -211,19 +208,14 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
 
 
 def standings(
-    standing: Standing,
-    comparison: Comparison,
-    name: str,
-    about: str,
-    digits: int = 1,
-    **fields: Any,
+    found: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **fields: Any
 ) -> None:
     rows, columns, is_wide = titles_of(comparison), line_titles(comparison), wide(comparison)
-    st.table(standing_table(standing, rows, columns, digits, is_wide))
+    st.table(standing_table(found, rows, columns, digits, is_wide))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
-            st.table(bands_table(standing, rows, columns, is_wide))
-    data_button(DATA[name], lambda: standing.table(**fields), name, f"{about}|{fields}")
+            st.table(bands_table(found, rows, columns, is_wide))
+    data_button(DATA[name], lambda: found.table(**fields), name, f"{about}|{fields}")
 
 
 def how_to_read(comparison: Comparison) -> str:
@@ -290,7 +282,6 @@ def difference(
 
 
 def take_pair(place: int, pair: tuple[str, str], name: str) -> None:
-    """Choose one of the pair; choosing the other one swaps the two."""
     other = pair[1 - place] if name != pair[1 - place] else pair[place]
     new = (name, other) if place == 0 else (other, name)
     state.change(replace(state.work().compare, pair=new))
@@ -299,8 +290,6 @@ def take_pair(place: int, pair: tuple[str, str], name: str) -> None:
 # --- how close to the least loss --------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class BoundedLine:
-    """A line with its loss and the bound to look for."""
-
     line: PlannedLine
     prepared: PreparedRun
     bound_wanted: BoundWanted
@@ -309,7 +298,6 @@ class BoundedLine:
 
     @property
     def gap(self) -> OptimalityGap | None:
-        """Its distance from the bound; None while that is unknown."""
         result = state.work().findings.bounds.get(self.bound_wanted.key)
         if result is None:
             return None
@@ -319,13 +307,10 @@ class BoundedLine:
 def closeness(
     work: Work, status: ComparisonState, comparison: Comparison, k: int, key: Hashable, about: str
 ) -> None:
-    """Each line's loss by its own metric, beside the lower bound."""
     if status.comparison is None:
         st.info("Press Compare first: the lines above were made with earlier settings.")
         return
-    lines = state.remembered(
-        "bounded", (key, k), lambda: _collect_bounded_lines(work, status, comparison, k)
-    )
+    lines = state.remembered("bounded", (key, k), lambda: _find_bounds(work, status, comparison, k))
     if reason := next(filter(None, (why_no_bound(line.prepared.classes) for line in lines)), ""):
         st.info(plain(reason))
         return
@@ -346,37 +331,33 @@ def closeness(
     closer_button(wanted, "compare")
     known = [gap for line in lines if (gap := line.gap) is not None]
     data_button(
-        "Data of the bounds", lambda: _build_bounds_data(lines, k), "bounds", f"{about}|{k}|{known}"
+        "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{known}"
     )
     for gap in known[:1]:
         st.caption(how_bound(gap))
 
 
-def _collect_bounded_lines(
+def _find_bounds(
     work: Work, status: ComparisonState, comparison: Comparison, k: int
 ) -> list[BoundedLine]:
     """Every line with its hierarchies, metric and k, on which its bound depends."""
     grounds: dict[str, PreparedRun] = {}
-    bounded_lines = []
+    rows = []
     for line in status.lines:
         ground = line.ground
         if ground.digest not in grounds:
             grounds[ground.digest] = prepare(ground.plan, work.table.records)
         plan = ground.plan.model_copy(update={"algorithm": line.plan.algorithm}).with_k(k)
         prepared = replace(grounds[ground.digest], plan=plan)
-        compared = comparison.line(line.name)
-        measured_metrics = [metric.name for metric in comparison.measured]
+        curve = comparison.line(line.name)
+        metrics = [metric.name for metric in comparison.measured]
         lost = None
         holds = line.yardstick is None and not may_show_ranges(line.plan)
-        if holds and line.guide.name in measured_metrics:
-            lost = float(
-                compared.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0]
-            )
-        suppresses = bool(compared.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
-        bounded_lines.append(
-            BoundedLine(line, prepared, BoundWanted.of(prepared), lost, suppresses)
-        )
-    return bounded_lines
+        if holds and line.guide.name in metrics:
+            lost = float(curve.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
+        drops = bool(curve.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
+        rows.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, drops))
+    return rows
 
 
 def _build_bounds_table(lines: list[BoundedLine]) -> pd.DataFrame:
@@ -396,7 +377,7 @@ def _build_bounds_table(lines: list[BoundedLine]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _build_bounds_data(lines: list[BoundedLine], k: int) -> pd.DataFrame:
+def _list_bounds(lines: list[BoundedLine], k: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "configuration": line.line.title,

@@ -61,7 +61,6 @@ def take_role(version: int, name: str, value: Any) -> None:
 
 
 def take_choice(version: int, name: str, prefix: str) -> None:
-    """Build the hierarchy; what was typed stays even if it fails."""
     if replaced(version):
         return
     fields = typed_fields(prefix)
@@ -128,18 +127,14 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
     badge, roles, kind, builder, rest, draw = st.columns(
         [4, 5, 5, 5, 6, 2], gap="xsmall", vertical_alignment="center"
     )
-    is_undecided = name in work.table.undecided
-    colour, icon = NOT_DECIDED if is_undecided else BADGES[role]
+    undecided = name in work.table.undecided
+    colour, icon = NOT_DECIDED if undecided else BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
     roles.selectbox(
         f"Role of {spoken(name)}",
-        [*([""] if is_undecided else []), *(role.value for role in Role)],
+        [*([""] if undecided else []), *(role.value for role in Role)],
         **bound(
-            f"role-{version}-{position}",
-            "" if is_undecided else role.value,
-            take_role,
-            version,
-            name,
+            f"role-{version}-{position}", "" if undecided else role.value, take_role, version, name
         ),
         format_func=lambda value: value if value else "not decided",
         label_visibility="collapsed",
@@ -244,12 +239,10 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
     if work.table.roles[name] is Role.IDENTIFIER:
         return ""
     version = work.version
-    table_key = (work.table.digest, version)
+    key = (work.table.digest, version)
     try:
-        kinds = state.remembered(f"kinds-{position}", table_key, partial(kinds_of, work, name))
-        dates = state.remembered(
-            f"dates-{position}", table_key, partial(find_mixed_dates, work, name)
-        )
+        kinds = state.remembered(f"kinds-{position}", key, partial(kinds_of, work, name))
+        dates = state.remembered(f"dates-{position}", key, partial(find_mixed_dates, work, name))
     except TableError:  # the engine has too many values of it to read them
         return ""
     chosen_kind = work.table.kinds.get(name)
@@ -308,14 +301,12 @@ _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 
 
 def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
-    """The kinds that fit all values of a column, the likeliest first."""
     dates = find_mixed_dates(work, column)
     together = () if dates is None or dates.rest else dates.kinds
     return (*fitting(work.table.records.counted(column).texts), *together)
 
 
 def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
-    """The patterns of a column of dates written in several ways."""
     counts = work.table.records.counted(column).counts
     eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
     if fitting(list(counts))[0] not in (TEXT, CODE) and not eight_digits:

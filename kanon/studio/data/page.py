@@ -56,24 +56,19 @@ def table_preview(work: Work) -> None:
 
 
 def person_choice(work: Work) -> None:
-    """The choice among the identifiers, with a warning where values repeat."""
     identifiers = [name for name, role in work.table.roles.items() if role is Role.IDENTIFIER]
-    person_column = work.table.person
-    if person_column is None and (
-        not identifiers or not isinstance(work.table.records, MemoryTable)
-    ):
+    person = work.table.person
+    if person is None and (not identifiers or not isinstance(work.table.records, MemoryTable)):
         return
-    former = (
-        [person_column] if person_column is not None and person_column not in identifiers else []
-    )
+    former = [person] if person is not None and person not in identifiers else []
     none = "none: k counts records"
-    key = f"person-{work.version}-{'|'.join(identifiers)}-{person_column}"
+    key = f"person-{work.version}-{'|'.join(identifiers)}-{person}"
     st.selectbox(
         "Which column identifies the person?",
         ["", *identifiers, *former],
         **bound(
             key,
-            person_column or "",
+            person or "",
             lambda value: state.change(replace(state.work().table, person=value or None)),
         ),
         format_func=lambda name: name or none,
@@ -87,8 +82,8 @@ def person_choice(work: Work) -> None:
             "another column.",
             icon=":material/error:",
         )
-    elif person_column is not None:
-        _describe_persons(work, person_column)
+    elif person is not None:
+        _describe_persons(work, person)
     else:
         _warn_of_repeats(work, repeating(work, identifiers))
 
@@ -105,7 +100,6 @@ def repeating(work: Work, identifiers: list[str]) -> str | None:
 
 
 def _warn_of_repeats(work: Work, column: str | None) -> None:
-    """Warn that k counts records, of which several may be of one person."""
     if column is None:
         return
     often = work.table.records.frequencies(column)

@@ -37,7 +37,6 @@ def replaced(version: int) -> bool:
 
 
 def take_reading(version: int, field: str, value: Any) -> None:
-    """Read the same file again with one setting changed."""
     if replaced(version):
         return
     value = tuple(value) if isinstance(value, list) else None if value == "" else value
@@ -57,7 +56,6 @@ def how_read(work: Work) -> None:
 
 
 def ask_first_line(work: Work) -> None:
-    """Ask whether the first line holds names, where it reads as a record."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
             f"The first line of the file may be a record: {work.table.file.unclear}. Choose what "
@@ -121,8 +119,6 @@ def _describe_sheet(sheet: str, rows: int, columns: int) -> str:
 
 @dataclass(frozen=True)
 class MarkersSeen(SessionPart):
-    """The texts that look like missing cells but are values, as the user said."""
-
     values: frozenset[str] = frozenset()
 
 
@@ -135,7 +131,6 @@ def missing_cells(work: Work, incomplete: int) -> None:
 
 
 def footer_offered(work: Work, file: TableFile) -> None:
-    """Ask whether rows at the end that look like totals or notes are records."""
     rows = file.footer_like
     if not rows or work.table.origin in SAMPLES:
         return
@@ -160,7 +155,6 @@ def footer_offered(work: Work, file: TableFile) -> None:
 
 
 def markers_offered(work: Work, file: TableFile) -> None:
-    """Offer the texts and numbers that may mark a missing cell, except in samples."""
     if work.table.origin in SAMPLES:
         return
     answered = {BLANK, *(file.settings.missing_markers or ())}
@@ -207,20 +201,17 @@ def _show_marker_button(
 
 
 def take_markers(version: int, markers: Sequence[str]) -> None:
-    """Read the table again with these texts as markers of missing cells too."""
     markers_before = state.work().table.file.settings.missing_markers or ()
     take_reading(version, "missing_markers", list(dict.fromkeys([*markers_before, *markers])))
 
 
 def take_values(version: int, markers: Sequence[str]) -> None:
-    """Stop asking about texts that are values."""
     if not replaced(version):
         answered = state.work().view(MarkersSeen)
         state.change(replace(answered, values=answered.values | {*markers}))
 
 
 def missing_choice(work: Work, incomplete: int) -> None:
-    """Ask what happens to records that lack the value of a quasi-identifier."""
     version, records = work.version, counted(incomplete, "record")
     st.radio(
         f"{records} with a quasi-identifier missing: what happens to them?",

@@ -24,7 +24,6 @@ SIZES = (1, 2, 3, 4, 5)
 
 
 def asked_columns(work: Work) -> list[str]:
-    """All columns but the identifiers, which are not in the release."""
     return [name for name, role in work.table.roles.items() if role is not Role.IDENTIFIER]
 
 
@@ -93,7 +92,6 @@ def to_change(work: Work, smallest_set: SmallestSet) -> list[str]:
 
 
 def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
-    """Give columns another role, as if each had been chosen by hand."""
     before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
     undecided = work.table.undecided.intersection(columns)
     work = with_roles(work, columns, role)
@@ -103,7 +101,6 @@ def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
 
 
 def can_be_undone(work: Work) -> bool:
-    """Whether the columns still have the roles from the last such change."""
     before, role = work.view(SinglingView).before, work.view(SinglingView).given
     return bool(before) and all(work.table.roles[name] is role for name in before)
 

@@ -122,15 +122,10 @@ def _get_unit(work: Work) -> Counted:
 
 
 def _choose_setting(
-    name: str,
-    label: str,
-    options: Any,
-    value: object,
-    describe: Callable[[Any], str],
-    help_text: str,
+    name: str, label: str, options: Any, value: object, write: Callable[[Any], str], about: str
 ) -> None:
     field = bound(f"singling-{name}-{state.work().version}", value, name, into=SinglingView)
-    st.selectbox(label, options, **field, format_func=describe, help=help_text)
+    st.selectbox(label, options, **field, format_func=write, help=about)
 
 
 def _show_sets(work: Work, result: SinglingOut) -> None:
@@ -172,7 +167,6 @@ def _describe_sets(result: SinglingOut) -> str:
 
 
 def _describe_larger_sets(result: SinglingOut) -> str:
-    """Where nothing was found: whether more columns would single out enough."""
     together = percent(100 * result.together / result.number)
     if result.found_with_more:
         return f"More columns do: all together single out {together}. Allow larger sets."

@@ -38,8 +38,6 @@ PLACE_TAB = "A path or a database"
 
 @dataclass(frozen=True)
 class Place(SessionPart):
-    """Where a table is, as it was typed."""
-
     # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
     typed: str = ""
     engine: str = ""  # The chosen engine; empty for automatic
@@ -98,7 +96,6 @@ def next_version() -> int:
 
 
 def take_upload(version: int) -> None:
-    """Read the uploaded file; if it is no table, keep the old one."""
     file = state.typed(f"upload-{version}")
     if file is not None:
         runner.run(upload_request, file.getvalue(), file.name, wait=AT_ONCE)

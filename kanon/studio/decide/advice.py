@@ -36,8 +36,6 @@ WAY = "Configuration"  # the head of the column that names a configuration
 
 @dataclass(frozen=True, eq=False)
 class AdviceJob:
-    """The worker's input to try every metric, strategy and scope."""
-
     runs: list[PlannedRun]
     wanted: tuple[Configuration, ...]
     tried: tuple[int, ...]  # all k that are run
@@ -51,7 +49,6 @@ class AdviceJob:
 
 
 def plan_of_advice(work: Work) -> Plan:
-    """The plan of the advisor, which always uses GAA."""
     with_gaa = work.with_parts(
         replace(
             work.settings,
@@ -68,7 +65,6 @@ def plan_of_advice(work: Work) -> Plan:
 
 
 def settings_of_advice(work: Work) -> str:
-    """A fingerprint of everything that the results depend on, except k."""
     return settings_of(work, plan_of_advice(work))
 
 
@@ -99,7 +95,6 @@ def limits_said(work: Work) -> str:
 
 
 def asked_of(work: Work) -> AdviceJob:
-    """The worker's input; KanonError if a k or a model cannot be reached."""
     plan = plan_of_advice(work)
     ks, prepared = ks_of(work), prepare(plan, work.table.records)
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
@@ -118,12 +113,10 @@ CONCERNS: Mapping[str, str] = {
 
 
 def concerns_of(work: Work) -> list[str]:
-    """All concerns; without a sensitive column, utility alone."""
     return list(CONCERNS) if work.table.sensitive_columns else ["utility"]
 
 
 def check_matters(work: Work) -> None:
-    """Raise PlanError if all concerns weigh 0."""
     names = concerns_of(work)
     if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
@@ -141,7 +134,6 @@ def advice_request(work: Work) -> Request:
 
 
 def repetition_request(work: Work, places: Sequence[int]) -> Request:
-    """Run proposals again, with other orders of ties and on other records."""
     job = asked_of(work)
     runs, then = [job.runs[place] for place in places], partial(with_again, job.asked, places)
     arguments = (runs, job.ks, job.limits)
@@ -185,7 +177,6 @@ def advice_of(work: Work, advised: AdviceResult) -> Advice:
 
 
 def tried(work: Work, advised: AdviceResult) -> bool:
-    """Whether the chosen k were tried."""
     ks, comparison = ks_of(work), advised.comparison
     if any(isinstance(run, Points) for line in comparison.lines for run in line.runs.values()):
         return set(ks) <= set(comparison.ks)

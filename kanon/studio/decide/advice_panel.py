@@ -95,13 +95,13 @@ def show(work: Work) -> None:
         st.markdown(how_advised(work))
 
 
-def _change_view(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     deciding = state.work().view(DecideView)
     state.change(replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
 def _set_weight(name: str, value: Any) -> None:
-    _change_view(weights={**state.work().view(DecideView).advice.weights, name: value})
+    _set(weights={**state.work().view(DecideView).advice.weights, name: value})
 
 
 # --- the question -----------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _show_question(work: Work) -> None:
             value=None,
             step=1,
             placeholder="one k" if field == "high" else None,
-            **bound(key, value, field, into=_change_view),
+            **bound(key, value, field, into=_set),
             help="Leave it empty for one k. For a range, criteria are averaged over k."
             if field == "high"
             else None,
@@ -145,17 +145,14 @@ def _show_buttons(work: Work, advice: Advice | None) -> None:
             st.checkbox(
                 f"First those that meet part 1: {plain(limits)}",
                 **bound(
-                    "advice-limited",
-                    work.view(DecideView).advice.limited,
-                    "limited",
-                    into=_change_view,
+                    "advice-limited", work.view(DecideView).advice.limited, "limited", into=_set
                 ),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
             st.segmented_control(
                 "Picture",
                 ["l", "t"],
-                **bound("advice-concern", _get_concern(work, advice), "concern", into=_change_view),
+                **bound("advice-concern", _get_concern(work, advice), "concern", into=_set),
                 label_visibility="collapsed",
                 format_func=lambda name: f"Alteration against {name}",
             )
@@ -218,10 +215,7 @@ def _show_proposal(work: Work, advice: Advice, number: int, proposal: Proposal) 
     score = percent(float(ranking.scores[proposal.place]))
     figures = [f"alteration {percent(own['mean_alteration'])} ↓"]
     if ranking.comparison.sensitive:
-        figures += [
-            f"l = {write_decimals(own['l'], 2)} ↑",
-            f"t = {write_decimals(own['t'], 2)} ↓",
-        ]
+        figures += [f"l = {write_decimals(own['l'], 2)} ↑", f"t = {write_decimals(own['t'], 2)} ↓"]
     st.markdown(" · ".join([*figures, f"score {score} ↓"]))
     st.markdown(plain(proposal.reason))
     st.caption(plain(advice.over_k(proposal)))
@@ -269,9 +263,7 @@ def _show_steadiness(work: Work, advice: Advice) -> None:
     if advice.steady is not None:
         st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
         return
-    lacking = [
-        proposal.place for proposal in advice.proposals if proposal.place not in advice.again
-    ]
+    lacking = [item.place for item in advice.proposals if item.place not in advice.again]
     st.button(
         one_or_many(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
         icon=":material/repeat:",

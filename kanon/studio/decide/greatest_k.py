@@ -42,7 +42,6 @@ def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMo
 
 
 def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
-    """The plan: greedy merging with the settings of Anonymise, and this model alone."""
     return plan_of(
         work.with_parts(replace(work.settings, algorithm="gaa", strategy="s1", models=(model,)))
     )
@@ -76,7 +75,6 @@ def _store_greatest_k(
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
-    """Require a model and the k that it was reached with, with strategy S1."""
     others = [
         other
         for other in work.settings.models

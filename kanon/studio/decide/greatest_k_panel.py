@@ -122,9 +122,7 @@ def _show_model_fields(
             st.selectbox(
                 "Sensitive column",
                 columns,
-                **bound(
-                    key_of_column, model.column, lambda value: _set_model_part(model, column=value)
-                ),
+                **bound(key_of_column, model.column, lambda value: _set_part(model, column=value)),
                 width=180,
             )
         st.button(
@@ -152,7 +150,7 @@ def _show_number_field(work: Work, model: SensitiveModel) -> None:
         **bound(
             key,
             None if number is None else kind(number),
-            lambda value: _set_model_part(model, **{model.symbol: value}),
+            lambda value: _set_part(model, **{model.symbol: value}),
         ),
         width=130,
     )
@@ -162,7 +160,7 @@ def _set_model(model: SensitiveModel) -> None:
     state.change(replace(state.work().view(DecideView), given=model))
 
 
-def _set_model_part(model: SensitiveModel, **typed: Any) -> None:
+def _set_part(model: SensitiveModel, **typed: Any) -> None:
     """Use the typed number; one that cannot be used stays in its field and changes nothing."""
     ((part, value),) = typed.items()
     new = None if value is None else changed(model, **typed)

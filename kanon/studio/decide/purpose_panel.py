@@ -106,7 +106,6 @@ def _set_context(context: Context) -> None:
 
 # --- the verdict ------------------------------------------------------------------------------
 def _show_verdict(work: Work) -> Decision | None:
-    """Show the release on screen beside its thresholds; None without a release."""
     if classes_elsewhere(work):
         return None
     stale = outdated(work)
@@ -156,7 +155,6 @@ def _measure_release(work: Work, run: Run, about: tuple[str, int]) -> ReachedNum
 
 
 def _show_decision(decision: Decision) -> None:
-    """The verdict, and a line per threshold, marked by a sign and not by colour alone."""
     first, *last = decision.apart
     st.markdown(f"**{plain(first)}**")
     parts = sorted(decision.parts, key=lambda part: part.met)
@@ -188,34 +186,32 @@ def _show_thresholds(work: Work, decision: Decision | None) -> None:
             _show_threshold(work, name, threshold, decision)
 
 
-def _show_threshold(work: Work, name: str, threshold: Threshold, decision: Decision | None) -> None:
-    title_side, number_side, reached_side, source_side = st.columns(
-        [5, 2, 3, 6], vertical_alignment="center"
-    )
-    title_side.markdown(f"**{plain(threshold.card.title)}**", help=plain(threshold.card.summary))
-    key = f"decide-wanted-{work.version}-{name}-{threshold.wanted}"
-    value = _get_refused(work).get((name, threshold.wanted), threshold.wanted)
-    unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else threshold.card.unit
-    with number_side:
+def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision | None) -> None:
+    title, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
+    title.markdown(f"**{plain(limit.card.title)}**", help=plain(limit.card.summary))
+    key = f"decide-wanted-{work.version}-{name}-{limit.wanted}"
+    value = _get_refused(work).get((name, limit.wanted), limit.wanted)
+    unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else limit.card.unit
+    with number:
         st.number_input(
-            plain(f"{unit} {threshold.card.arrow}"),
+            plain(f"{unit} {limit.card.arrow}"),
             value=None,  # otherwise an empty field would return the minimum
             step=0.05 if name == "t" else 1.0,
             format="%g",
             placeholder="not required",
             **bound(key, None if value is None else float(value), _set_threshold, name),
         )
-    with reached_side:
-        for line in _describe_reached(work, name, threshold, decision):
+    with reached:
+        for line in _describe_reached(work, name, limit, decision):
             st.markdown(line)
-    with source_side:
-        _show_source(work, name, threshold)
-    if value != threshold.wanted:
-        st.error(plain(_explain_refusal(threshold, name, value)), icon=":material/error:")
+    with source:
+        _show_source(work, name, limit)
+    if value != limit.wanted:
+        st.error(plain(_explain_refusal(limit, name, value)), icon=":material/error:")
 
 
 def _describe_reached(
-    work: Work, name: str, threshold: Threshold, decision: Decision | None
+    work: Work, name: str, limit: Threshold, decision: Decision | None
 ) -> list[str]:
     lines = []
     for part in [] if decision is None else decision.parts:
@@ -224,24 +220,20 @@ def _describe_reached(
             lines.append(f"{'✓' if part.met else '✗'} {about}: {part.shown[0]}")
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
-    if (
-        of_table
-        and threshold.wanted is not None
-        and threshold.wanted > (most := work.table.highest_k)
-    ):
+    if of_table and limit.wanted is not None and limit.wanted > (most := work.table.highest_k):
         lines.append(
             f"No release can reach this: the table has {records_said(most)}."
             if work.table.person_counted is None
             else f"No release can reach this: the table is about {number_said(most, 'persons')}."
         )
-    if name in OF_COLUMNS and threshold.wanted is not None:
-        lines += _describe_out_of_reach(work, threshold)
+    if name in OF_COLUMNS and limit.wanted is not None:
+        lines += _describe_out_of_reach(work, limit)
         if not work.table.sensitive_columns:
             lines.append("No column is sensitive.")
     return lines
 
 
-def _describe_out_of_reach(work: Work, threshold: Threshold) -> list[str]:
+def _describe_out_of_reach(work: Work, limit: Threshold) -> list[str]:
     """Say for which columns no release can meet a threshold, even with all records in one class."""
     table = whole(work)
     if table is None:
@@ -250,7 +242,7 @@ def _describe_out_of_reach(work: Work, threshold: Threshold) -> list[str]:
         model
         for column in work.table.sensitive_columns
         for model in models_wanted(work.purpose.context, column)
-        if model.symbol == threshold.card.name and not model.holds(table)
+        if model.symbol == limit.card.name and not model.holds(table)
     ]
     return [
         f"No release can reach this for {plain(model.column)}: {plain(best(model, table))}."
@@ -263,15 +255,15 @@ def _get_refused(work: Work) -> dict[tuple[str, float | None], float]:
     return state.remembered("refused thresholds", work.version, dict)
 
 
-def _explain_refusal(threshold: Threshold, name: str, value: float | None) -> str:
-    name_in_error = f"The threshold for '{threshold.card.title}'"
+def _explain_refusal(limit: Threshold, name: str, value: float | None) -> str:
+    name_in_error = f"The threshold for '{limit.card.title}'"
     try:
         if value is not None:
             check_wanted(name, value, name_in_error)
     except KanonError as error:
-        if threshold.wanted is None:
+        if limit.wanted is None:
             return f"{error.sentence} There is still no threshold."
-        return f"{error.sentence} The threshold is still {threshold.wanted:.12g}."
+        return f"{error.sentence} The threshold is still {limit.wanted:.12g}."
     return ""
 
 
@@ -279,26 +271,25 @@ def _set_threshold(name: str, value: Any) -> None:
     """Set a threshold; a number that is not allowed stays in its field and changes nothing."""
     work, number = state.work(), value
     context = work.purpose.context
-    threshold, before = thresholds(context)[name], getattr(context.thresholds, name)
+    limit, before = thresholds(context)[name], getattr(context.thresholds, name)
     refused_values = _get_refused(work)
-    refused_values.pop((name, threshold.wanted), None)
-    if _explain_refusal(threshold, name, number):
-        refused_values[name, threshold.wanted] = number
+    refused_values.pop((name, limit.wanted), None)
+    if _explain_refusal(limit, name, number):
+        refused_values[name, limit.wanted] = number
         return
     source = "" if before is None else before.source
     _set_context(with_own(context, name, ChosenThreshold(wanted=number, source=source)))
 
 
 def _reset_threshold(name: str) -> None:
-    """Use the proposed number again, and discard the typed one."""
     for place in [place for place in _get_refused(state.work()) if place[0] == name]:
         del _get_refused(state.work())[place]
     _set_context(with_own(state.work().purpose.context, name, None))
 
 
-def _show_source(work: Work, name: str, threshold: Threshold) -> None:
-    if not threshold.own:
-        st.caption(plain(threshold.source))
+def _show_source(work: Work, name: str, limit: Threshold) -> None:
+    if not limit.own:
+        st.caption(plain(limit.source))
         return
     own = getattr(work.purpose.context.thresholds, name)
     field, back = st.columns([4, 2], vertical_alignment="bottom")
@@ -347,7 +338,6 @@ def _show_files(work: Work) -> None:
 
 
 def _load_context(key: str) -> None:
-    """Load a purpose file; a bad one changes nothing."""
     file = state.typed(key)
     if file is not None:
         state.attempt(lambda: opened_context(state.work(), file.getvalue()))
@@ -368,12 +358,10 @@ def _explain_thresholds(work: Work) -> str:
 
 # --- changes of the session -------------------------------------------------------------------
 def with_context(work: Work, context: Context) -> Work:
-    """Change the purpose, and clear the message."""
     return work.with_parts(replace(work.purpose, context=context), Message())
 
 
 def opened_context(work: Work, content: bytes) -> Work:
-    """Use the purpose of a file; PlanError if it is not one."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -384,7 +372,6 @@ def opened_context(work: Work, content: bytes) -> Work:
 
 
 def with_wishes(work: Work) -> Work:
-    """Require the thresholds, as if they had been chosen by hand."""
     context = work.purpose.context
     wanted = [
         model for column in work.table.sensitive_columns for model in models_wanted(context, column)
@@ -394,10 +381,10 @@ def with_wishes(work: Work) -> Work:
         model for model in work.settings.models if (model.card.name, model.column) not in replaced
     ]
     k = least_k(context)
-    requirements = f"k = {k} is"
+    needed = f"k = {k} is"
     if wanted:
-        requirements = f"k = {k} and {counted(len(wanted), 'more model')} are"
-    notice = f"{requirements} now required; press Anonymise on the page Anonymise."
+        needed = f"k = {k} and {counted(len(wanted), 'more model')} are"
+    notice = f"{needed} now required; press Anonymise on the page Anonymise."
     return with_taken(
         work, "purpose", notice, replace(work.settings, k=k, models=(*others, *wanted))
     )

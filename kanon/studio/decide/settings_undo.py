@@ -9,7 +9,6 @@ from kanon.studio.session.work import Work
 
 
 def with_taken(work: Work, part: DecidePart, notice: str, *settings: SessionPart) -> Work:
-    """Change settings as if by hand, and remember those before."""
     change = change_to(work, work.view(DecideView).taken.get(part), *settings)
     changes = {**work.view(DecideView).taken, part: change}
     deciding = replace(work.view(DecideView), taken=changes)
@@ -17,12 +16,10 @@ def with_taken(work: Work, part: DecidePart, notice: str, *settings: SessionPart
 
 
 def can_go_back(work: Work, part: DecidePart) -> bool:
-    """Whether nothing that a part changed last was changed since."""
     return still_stands(work, work.view(DecideView).taken.get(part))
 
 
 def as_before(work: Work, part: DecidePart) -> Work:
-    """Bring back the settings from before a part changed them, if possible."""
     if not can_go_back(work, part):
         return work
     before = work.view(DecideView).taken[part].undo(work)

@@ -86,10 +86,10 @@ def show(work: Work) -> None:
     if simulation.study.task.classes.of == "persons":
         st.caption("Here k counts persons.")
     _show_start(work, simulation)
-    run_results = simulation.known(work)
-    if complete(run_results):
-        _show_ranks(work, simulation, run_results)
-    elif run_results:
+    outcomes = simulation.known(work)
+    if complete(outcomes):
+        _show_ranks(work, simulation, outcomes)
+    elif outcomes:
         st.caption(known_said(work, simulation))
     elif "simulating" not in work.running:
         st.info(
@@ -97,7 +97,7 @@ def show(work: Work) -> None:
             f"about half a minute for {thin(20000)} different records. Results stay for this "
             "session, and a cancelled study continues where it stopped."
         )
-    _show_study_files(work, simulation, run_results)
+    _show_study_files(work, simulation, outcomes)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_simulated(simulation))
 
@@ -118,9 +118,9 @@ def _show_start(work: Work, simulation: Simulation) -> None:
     earlier_study(work, "simulating", simulation.key)
 
 
-def _show_ranks(work: Work, simulation: Simulation, run_results: tuple[RunResult, ...]) -> None:
-    about = f"{simulation.key}|{len(run_results)}"
-    means = mean_ranks(run_results)
+def _show_ranks(work: Work, simulation: Simulation, outcomes: tuple[RunResult, ...]) -> None:
+    about = f"{simulation.key}|{len(outcomes)}"
+    means = mean_ranks(outcomes)
     chart = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
     settings = PictureSettings.of_table(
         work, "simulated sensitive columns", f"metric: {simulation.study.metric.card.title}"
@@ -142,27 +142,22 @@ def _show_ranks(work: Work, simulation: Simulation, run_results: tuple[RunResult
         column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
         for column in COLUMNS
     }
-    st.table(standing_table(places_shown(run_results, criterion), rows, columns, DIGITS))
+    st.table(standing_table(places_shown(outcomes, criterion), rows, columns, DIGITS))
     st.caption(
         "Each cell shows the area in per cent, with its rank among the seven in brackets; 1 is the "
         "best. The shade goes from the best (green) to the worst (orange)."
     )
 
 
-def _show_study_files(
-    work: Work, simulation: Simulation, run_results: tuple[RunResult, ...]
-) -> None:
-    about = f"{simulation.key}|{len(run_results)}"
+def _show_study_files(work: Work, simulation: Simulation, outcomes: tuple[RunResult, ...]) -> None:
+    about = f"{simulation.key}|{len(outcomes)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if run_results:
+        if outcomes:
             data_button(
-                "All results",
-                lambda: results(simulation.study, run_results),
-                "study-results",
-                about,
+                "All results", lambda: results(simulation.study, outcomes), "study-results", about
             )
             file_button(
-                "Study as a file", lambda: written_study(simulation.made, run_results), "study",
+                "Study as a file", lambda: written_study(simulation.made, outcomes), "study",
                 "json", about, "study-file",
                 help="STUDY.json, to continue another day, here or with python -m kanon simulate "
                 "--state. It contains no values of the table.",
@@ -175,15 +170,13 @@ def _show_study_files(
 
 
 def _load_study(key: str, simulation: Simulation) -> None:
-    """Continue a study; a file of another study changes nothing."""
     file = state.typed(key)
     if file is not None:
         state.attempt(lambda: opened_study(state.work(), simulation, file.getvalue()))
 
 
 # --- the study and its results ----------------------------------------------------------------
-def _build_study_plan(work: Work) -> Plan:
-    """The plan of the study: always greedy merging, for k-anonymity alone."""
+def _get_plan(work: Work) -> Plan:
     scope = work.view(SimulatedView).scope
     return plan_of(
         work.with_parts(
@@ -195,15 +188,12 @@ def _build_study_plan(work: Work) -> Plan:
 def settings_of_simulation(work: Work) -> str:
     # A run of S1 depends on neither scope nor seed.
     return fingerprint_of(
-        settings_of(work, _build_study_plan(work)),
-        work.view(SimulatedView).scope,
-        work.settings.seed,
+        settings_of(work, _get_plan(work)), work.view(SimulatedView).scope, work.settings.seed
     )
 
 
 def simulation_of(work: Work) -> Simulation:
-    """The study of the table with the current settings; KanonError if there can be none."""
-    study = study_of(prepare(_build_study_plan(work), work.table.records))
+    study = study_of(prepare(_get_plan(work), work.table.records))
     return Simulation(study, made_with(study))
 
 
@@ -214,17 +204,16 @@ def simulation_request(work: Work) -> Request:
 
 
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
-    run_results = {result.run: result for result in work.findings.simulations.get(key, ())}
-    run_results |= {result.run: result for result in parts if isinstance(result, RunResult)}
+    outcomes = {result.run: result for result in work.findings.simulations.get(key, ())}
+    outcomes |= {result.run: result for result in parts if isinstance(result, RunResult)}
     others = {name: earlier for name, earlier in work.findings.simulations.items() if name != key}
-    remembered = dict([*others.items()][-(_MOST_STUDIES - 1) :])
+    recent = dict([*others.items()][-(_MOST_STUDIES - 1) :])
     return work.with_parts(
-        replace(work.findings, simulations={**remembered, key: tuple(run_results.values())})
+        replace(work.findings, simulations={**recent, key: tuple(outcomes.values())})
     )
 
 
 def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
-    """Add the results of a study file; StudyError if it is not a file of this study."""
     loaded = read_study(content, simulation.made)
     view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
     notice = counted(len(loaded), "result was loaded.", "results were loaded.")
@@ -232,8 +221,8 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
     return new.with_parts(view, Message(notice=notice))
 
 
-def places_shown(run_results: Sequence[RunResult], criterion: str) -> Standing:
-    standing = places(run_results, criterion)
+def places_shown(outcomes: Sequence[RunResult], criterion: str) -> Standing:
+    standing = places(outcomes, criterion)
     names = [Column(*about).name for about in standing.values.index]
     values, ranks = (frame.set_axis(names, axis=0) for frame in (standing.values, standing.ranks))
     return replace(standing, values=values, ranks=ranks)
@@ -241,7 +230,6 @@ def places_shown(run_results: Sequence[RunResult], criterion: str) -> Standing:
 
 # --- sentences ------------------------------------------------------------------------------
 def to_run(work: Work, simulation: Simulation) -> str:
-    """The label of the start button; empty if all results are there."""
     missing = len(simulation.lacking(work))
     if not missing:
         return ""
@@ -251,7 +239,7 @@ def to_run(work: Work, simulation: Simulation) -> str:
 
 
 def known_said(work: Work, simulation: Simulation) -> str:
-    run_results = simulation.known(work)
+    outcomes = simulation.known(work)
     low, high = simulation.study.interval
     sentence = (
         f"Areas for k from {thin(low)} to {thin(high)}, guided by "
@@ -259,10 +247,10 @@ def known_said(work: Work, simulation: Simulation) -> str:
         f"{SCOPES[work.view(SimulatedView).scope].title}. They say what to expect of a strategy "
         "in general, not on your own column: use Compare for that."
     )
-    if len(run_results) < len(RUNS):
+    if len(outcomes) < len(RUNS):
         part = (
-            f"So far there are {len(run_results)} of {len(RUNS)} results. The ranks use the "
-            f"{len(complete(run_results))} of {len(COLUMNS)} columns on which all strategies have run."
+            f"So far there are {len(outcomes)} of {len(RUNS)} results. The ranks use the "
+            f"{len(complete(outcomes))} of {len(COLUMNS)} columns on which all strategies ran."
         )
         sentence = f"{part} {sentence}"
     return sentence

@@ -19,7 +19,6 @@ from kanon.studio.widgets.controls import builder_fields, typed_fields, upload_f
 
 
 def build_panel(work: Work, column: str) -> None:
-    """The choice of a builder; its hierarchy appears in place of the tree as a preview."""
     preview = work.table.previews.get(column)
     builder = preview.builder if preview is not None else None
     st.button(
@@ -36,15 +35,13 @@ def build_panel(work: Work, column: str) -> None:
         [name for name in BUILDERS if name not in ("file", "drawn")],
         index=None,
         placeholder="Choose a builder",
-        **bound(
-            f"{_get_key_prefix(work, column)}-builder-{builder}", builder, _choose_builder, column
-        ),
+        **bound(f"{_get_prefix(work, column)}-builder-{builder}", builder, _choose_builder, column),
         format_func=lambda name: BUILDERS[name].title,
     )
 
 
 def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
-    prefix, builder = _get_key_prefix(work, column), BUILDERS[preview.builder]
+    prefix, builder = _get_prefix(work, column), BUILDERS[preview.builder]
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
         about = f" {plain(tree_edits.summary(preview))}." if preview.tree is not None else ""
@@ -68,12 +65,11 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
             st.error(plain(preview.problem), icon=":material/error:")
 
 
-def _get_key_prefix(work: Work, column: str) -> str:
+def _get_prefix(work: Work, column: str) -> str:
     return f"build-{work.version}-{work.table.hierarchy_columns.index(column)}"
 
 
 def _choose_builder(column: str, value: Any) -> None:
-    """Preview another builder; the hierarchy in use stays until the preview is used."""
     builder, work = value, state.work()
     if builder is None:
         _discard_preview(column)
@@ -91,7 +87,7 @@ def _update_preview(column: str, prefix: str) -> None:
 
 def _show_ranges_upload(work: Work, column: str) -> None:
     # A new key after each upload: otherwise the uploader would return the earlier file again.
-    key = f"{_get_key_prefix(work, column)}-ranges-file-{work.shared.uploads}"
+    key = f"{_get_prefix(work, column)}-ranges-file-{work.shared.uploads}"
     with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
         upload_field(
             "CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases",
@@ -103,7 +99,6 @@ def _show_ranges_upload(work: Work, column: str) -> None:
 
 
 def _take_ranges(column: str, key: str) -> None:
-    """Put the ranges of a file into their field, or show what is wrong with them."""
     file, work = state.typed(key), state.work()
     old = work.table.previews.get(column)
     if file is None or old is None:
@@ -132,7 +127,6 @@ def _show_preview(column: str, preview: HierarchyChoice) -> None:
 
 
 def _use_preview(column: str) -> None:
-    """Use the preview; Undo brings back the hierarchy before."""
     preview = state.work().table.previews[column]
     _discard_preview(column)
     state.put(with_choice(state.work(), column, preview))

@@ -27,7 +27,6 @@ _NAMED = 12  # so many values are listed; the rest are counted
 
 
 def said_values(counts: Mapping[str, int]) -> str:
-    """The first few values with their numbers of records."""
     examples = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
     return _add_rest(", ".join(examples), len(counts) - len(examples))
 
@@ -66,24 +65,22 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
         )
     if choice.tree is not None:
         tree = choice.tree
-        _offer_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
+        _offer(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _offer_download(work, "JSON with weights", "json", {column: tree}, make_json)
+        _offer(work, "JSON with weights", "json", {column: tree}, make_json)
         make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
-        _offer_download(
-            work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph"
-        )
+        _offer(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
         if fits_graphml(tree):
             make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
-            _offer_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
+            _offer(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
         label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
-        _offer_download(work, label, "zip", trees, lambda: write_bundle(trees))
+        _offer(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
 
 
-def _offer_download(
+def _offer(
     work: Work,
     label: str,
     ending: str,
@@ -99,7 +96,6 @@ def _offer_download(
 
 
 def _take_files(key: str) -> None:
-    """Read hierarchy files and show them for review."""
     files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
     if files:
         state.attempt(lambda: with_imports(state.work(), files))
@@ -195,7 +191,6 @@ def _describe_import(work: Work, waiting: FileReview, choice: HierarchyChoice) -
 
 
 def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
-    """Add hierarchy files to the review, matched to columns by name."""
     bundle = read_bundle(files, list(work.table.roles))
     only = work.drawn_column if len(bundle) == 1 and not work.table.imports else None
     if only is not None and bundle[0].imported is not None:
@@ -204,12 +199,9 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
             only = None  # none of its values occurs in the column
     waiting = [
         FileReview(
-            entry.file,
-            entry.imported,
-            None if entry.problem else entry.column or only,
-            entry.problem,
+            file.file, file.imported, None if file.problem else file.column or only, file.problem
         )
-        for entry in bundle
+        for file in bundle
     ]
     return work.with_parts(
         replace(work.table, imports=(*work.table.imports, *waiting)),
@@ -228,16 +220,11 @@ def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
     """Each file in the review as the choice for its column; None without a column."""
     return tuple(
         imported(
-            review.file,
-            review.found,
-            review.column,
-            work.table.complete_records.counted(review.column),
+            file.file, file.found, file.column, work.table.complete_records.counted(file.column)
         )
-        if review.found is not None
-        and review.column is not None
-        and review.column in work.table.roles
+        if file.found is not None and file.column is not None and file.column in work.table.roles
         else None
-        for review in work.table.imports
+        for file in work.table.imports
     )
 
 

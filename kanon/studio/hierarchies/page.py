@@ -43,7 +43,6 @@ VIEWS = {
 
 # --- which column -----------------------------------------------------------------------------
 def columns_row(work: Work, column: str) -> None:
-    """One chip per column that needs a hierarchy, with a mark where it has no usable one."""
     st.pills(
         "Column",
         work.table.hierarchy_columns,
@@ -56,7 +55,6 @@ def columns_row(work: Work, column: str) -> None:
 
 
 def take_column(column: Any) -> None:
-    """Show another column; a press on the chosen chip changes nothing."""
     if column is not None:
         state.change(replace(state.work().shared, column=column))
 
@@ -146,16 +144,14 @@ def view_row(
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
-        column_key = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
+        key = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
         builder = "" if preview is None else preview.builder
         with closing_popover(
-            "Build", f"tree-build-{column_key}-{builder}", icon=":material/construction:"
+            "Build", f"tree-build-{key}-{builder}", icon=":material/construction:"
         ):
             build_panel(work, column)
         with closing_popover(
-            "Files",
-            f"tree-files-{column_key}-{len(work.table.imports)}",
-            icon=":material/folder_open:",
+            "Files", f"tree-files-{key}-{len(work.table.imports)}", icon=":material/folder_open:"
         ):
             files_panel(work, column, choice)
         if preview is None:
@@ -168,7 +164,6 @@ def view_row(
 
 
 def step_buttons(work: Work, column: str) -> None:
-    """Undo and redo for the tables; the drawing has its own buttons."""
     history = work.table.history(column)
     for label, icon, step, steps in (
         ("Undo", ":material/undo:", undone, history.past),
@@ -290,7 +285,6 @@ def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
 
 
 def take_table(make: Callable[[], Work]) -> None:
-    """Use the tree of the table, or show what is wrong and keep the table."""
     if state.attempt(make):
         notice = "The table is now the hierarchy. Undo brings back the earlier one."
         state.change(Message(notice=notice))
@@ -305,7 +299,6 @@ def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
 
 # --- what if ----------------------------------------------------------------------------------
 def what_if(work: Work) -> None:
-    """Compare again with the current hierarchies, and show what changed."""
     st.subheader("What if you anonymised with these hierarchies?")
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.findings.comparison is None

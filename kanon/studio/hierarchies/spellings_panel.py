@@ -15,10 +15,10 @@ _AT_ONCE = 20  # each line has a button
 
 
 def spellings_panel(work: Work, column: str) -> None:
-    proposals = tree_edits.proposed_spellings(work, column)
-    if not proposals:
+    groups = tree_edits.proposed_spellings(work, column)
+    if not groups:
         return
-    title = f"Values that look like spellings of the same thing: {counted(len(proposals), 'group')}"
+    title = f"Values that look like spellings of the same thing: {counted(len(groups), 'group')}"
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
             "Joined values share a new group just above them, named after the most frequent "
@@ -29,51 +29,47 @@ def spellings_panel(work: Work, column: str) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
-                one_or_many(len(proposals), "Join {count} group", "Join all {count} groups"),
+                one_or_many(len(groups), "Join {count} group", "Join all {count} groups"),
                 key="spellings-all",
                 type="primary",
                 icon=":material/join:",
                 on_click=_join_spellings,
-                args=(column, {proposal.name for proposal in proposals}),
+                args=(column, {group.name for group in groups}),
             )
             first = 0
-            if len(proposals) > _AT_ONCE:
+            if len(groups) > _AT_ONCE:
                 first = st.selectbox(
                     "Groups",
-                    range(0, len(proposals), _AT_ONCE),
+                    range(0, len(groups), _AT_ONCE),
                     format_func=lambda start: (
-                        f"{start + 1} to {min(start + _AT_ONCE, len(proposals))}"
+                        f"{start + 1} to {min(start + _AT_ONCE, len(groups))}"
                     ),
-                    key=f"spellings-shown-{work.version}-{column}-{len(proposals)}",
+                    key=f"spellings-shown-{work.version}-{column}-{len(groups)}",
                     width=160,
                 )
-        visible_proposals = proposals[first : first + _AT_ONCE]
-        if any(
-            with_blanks_seen(value) != value
-            for proposal in visible_proposals
-            for value in proposal.records
-        ):
+        visible = groups[first : first + _AT_ONCE]
+        if any(with_blanks_seen(value) != value for group in visible for value in group.records):
             st.caption("␣ is a blank: one of several in a row, or an unusual kind of blank.")
-        for place, proposal in enumerate(visible_proposals):
+        for place, group in enumerate(visible):
             text, button = st.columns([8, 1], vertical_alignment="center")
             members = [
                 f"{shortened(with_blanks_seen(value))} ({thin(n)})"
-                for value, n in proposal.records.items()
+                for value, n in group.records.items()
             ]
             text.markdown(plain(", ".join(members)))  # all of them, as all are joined
             button.button(
                 "Join",
                 key=f"spellings-{place}",
                 on_click=_join_spellings,
-                args=(column, {proposal.name}),
+                args=(column, {group.name}),
             )
 
 
 def _join_spellings(column: str, names: Collection[str]) -> None:
     def join() -> Work:
         work = state.work()
-        proposals = tree_edits.proposed_spellings(work, column)
-        wanted = [proposal for proposal in proposals if proposal.name in names]
+        groups = tree_edits.proposed_spellings(work, column)
+        wanted = [group for group in groups if group.name in names]
         return tree_edits.with_spellings_joined(work, column, wanted)
 
     state.attempt(join)

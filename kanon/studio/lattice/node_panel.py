@@ -36,14 +36,14 @@ from kanon.studio.widgets.tables import before_and_after, preview_height
 IN_A_ROW = 6  # so many steppers
 
 
-def steppers(work: Work, subject: Subject, exploration: Exploration, node: Node) -> None:
+def steppers(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
     st.subheader("The chosen node")
-    names = exploration.attributes
+    names = lattice.attributes
     for start in range(0, len(names), IN_A_ROW):
         places = st.columns(min(IN_A_ROW, len(names)))
         positions = range(start, min(start + IN_A_ROW, len(names)))
         for place, j in zip(places, positions, strict=False):
-            name, top = names[j], exploration.tops[j]
+            name, top = names[j], lattice.tops[j]
             key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
@@ -52,7 +52,7 @@ def steppers(work: Work, subject: Subject, exploration: Exploration, node: Node)
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    **bound(key, node[j], step_to, exploration, name),
+                    **bound(key, node[j], step_to, lattice, name),
                 )
                 labels = state.remembered(
                     f"lattice-labels-{j}",
@@ -62,32 +62,30 @@ def steppers(work: Work, subject: Subject, exploration: Exploration, node: Node)
                 st.caption(plain(levels_shown(labels)))
 
 
-def step_to(exploration: Exploration, name: str, value: Any) -> None:
-    state.put(with_level(state.work(), exploration, name, int(value)))
+def step_to(lattice: Exploration, name: str, value: Any) -> None:
+    state.put(with_level(state.work(), lattice, name, int(value)))
 
 
-def goes_to(work: Work, exploration: Exploration, node: Node) -> None:
+def goes_to(work: Work, lattice: Exploration, node: Node) -> None:
     titles_by_node: dict[Node, list[str]] = {}
-    if exploration.least is not None:
-        titles_by_node[exploration.least] = ["least loss"]
-    for option in exploration.tied:
-        titles_by_node.setdefault(option, []).append(short_title("mingen"))
-    for walk in exploration.walks:
+    if lattice.least is not None:
+        titles_by_node[lattice.least] = ["least loss"]
+    for choice in lattice.tied:
+        titles_by_node.setdefault(choice, []).append(short_title("mingen"))
+    for walk in lattice.walks:
         if walk.steps:
             last = walk.steps[-1]
             title = f"end of {short_title(walk.algorithm)}"
-            if last.suppressed > exploration.limit:
+            if last.suppressed > lattice.limit:
                 title = f"{title}, which suppresses {thin(last.suppressed)}"
             titles_by_node.setdefault(last.node, []).append(title)
-    assessment = exploration.assessed
-    loss = {
-        option: float(assessment.loss[assessment.places[option]]) for option in exploration.minimal
-    }
-    for option in sorted(exploration.minimal, key=lambda option: (loss[option], option)):
-        titles_by_node.setdefault(option, []).append("minimal")
+    counts = lattice.assessed
+    loss = {choice: float(counts.loss[counts.places[choice]]) for choice in lattice.minimal}
+    for choice in sorted(lattice.minimal, key=lambda choice: (loss[choice], choice)):
+        titles_by_node.setdefault(choice, []).append("minimal")
     if not titles_by_node:
         return
-    described = {option: "; ".join(titles) for option, titles in titles_by_node.items()}
+    described = {choice: "; ".join(titles) for choice, titles in titles_by_node.items()}
     st.selectbox(
         "Or choose a notable node",
         list(described),
@@ -96,33 +94,33 @@ def goes_to(work: Work, exploration: Exploration, node: Node) -> None:
         **bound(
             f"lattice-go-{work.version}",
             node if node in described else None,
-            lambda value: state.put(with_node(state.work(), exploration, value)),
+            lambda value: state.put(with_node(state.work(), lattice, value)),
         ),
-        format_func=lambda option: (
-            f"{described[option]}: {levels_said(exploration, option)}"
-            + (f" ({percent(loss[option])})" if option in loss else "")
+        format_func=lambda choice: (
+            f"{described[choice]}: {levels_said(lattice, choice)}"
+            + (f" ({percent(loss[choice])})" if choice in loss else "")
         ),
     )
 
 
-def numbers(exploration: Exploration, assessment: Assessment, node: Node) -> None:
-    place = assessment.places[node]
-    suppressed, n = int(assessment.suppressed[place]), exploration.n_records
-    loss, highest = percent(float(assessment.loss[place])), len(exploration.per_height) - 1
+def numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
+    place = counts.places[node]
+    suppressed, n = int(counts.suppressed[place]), lattice.n_records
+    loss, highest = percent(float(counts.loss[place])), len(lattice.per_height) - 1
     about_loss = (
         f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
         "everything."
     )
-    if not assessment.satisfying[place]:
+    if not counts.satisfying[place]:
         about_loss = (
             "The loss of the table at these levels with nothing suppressed, as the metric counts. "
             "If the records that break the requirements were suppressed, "
-            f"{percent(float(assessment.loss_suppressed[place]))} would be lost."
+            f"{percent(float(counts.loss_suppressed[place]))} would be lost."
         )
     figures = (
-        ("k reached ↑ better", thin(int(assessment.reached[place])),
+        ("k reached ↑ better", thin(int(counts.reached[place])),
          "The size of the smallest class, after suppressing at most the allowed records."),
-        ("Classes ↑ better", thin(int(assessment.classes[place])),
+        ("Classes ↑ better", thin(int(counts.classes[place])),
          "Groups of records that look the same and satisfy the requirements."),
         ("Suppressed ↓ better", f"{thin(suppressed)} ({percent(100 * suppressed / n)})",
          "Records in classes that break the requirements: the release would leave them out."),
@@ -134,11 +132,9 @@ def numbers(exploration: Exploration, assessment: Assessment, node: Node) -> Non
         where.metric(label, value, help=help_text)
 
 
-def use(
-    work: Work, subject: Subject, exploration: Exploration, assessment: Assessment, node: Node
-) -> None:
-    satisfies = bool(assessment.satisfying[assessment.places[node]])
-    whole = len(exploration.attributes) == len(work.table.quasi_identifiers)
+def use(work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
+    satisfies = bool(counts.satisfying[counts.places[node]])
+    whole = len(lattice.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Use this one",
@@ -146,36 +142,35 @@ def use(
             icon=":material/shield:",
             disabled=not (satisfies and whole) or "run" in work.running,
             on_click=used,
-            args=(exploration, node),
+            args=(lattice, node),
             key="lattice-use",
         )
-        sentence = verdict(exploration, assessment, node)
+        sentence = verdict(lattice, counts, node)
         if not whole:
             sentence += (
                 " Include all quasi-identifiers to use it: a release needs a level for each."
             )
         st.markdown(plain(sentence), width="content")
-        levels = dict(zip(exploration.attributes, node, strict=True))
+        levels = dict(zip(lattice.attributes, node, strict=True))
         if work.settings.node == levels and work.settings.algorithm in ("levels", "mingen"):
             st.page_link(
                 "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
             )
 
 
-def used(exploration: Exploration, node: Node) -> None:
-    """Choose the levels for the run, and start it."""
-    state.put(use_node(state.work(), exploration, node))
+def used(lattice: Exploration, node: Node) -> None:
+    state.put(use_node(state.work(), lattice, node))
     runner.run(anonymisation_request)
 
 
-def closeness(subject: Subject, assessment: Assessment, node: Node) -> None:
-    if assessment.satisfying[assessment.places[node]]:
+def closeness(subject: Subject, counts: Assessment, node: Node) -> None:
+    if counts.satisfying[counts.places[node]]:
         about = (subject.settings, node)
         run, _ = state.remembered("lattice-preview", about, partial(previewed, subject, node))
         how_close(run, about, "lattice")
 
 
-def tables(subject: Subject, exploration: Exploration, assessment: Assessment, node: Node) -> None:
+def tables(subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
     run, (before, after) = state.remembered(
         "lattice-preview", (subject.settings, node), partial(previewed, subject, node)
     )
@@ -184,7 +179,7 @@ def tables(subject: Subject, exploration: Exploration, assessment: Assessment, n
     before_side.dataframe(before, height=preview_height(run), hide_index=True, key="lattice-before")
     after_side.subheader("At these levels")
     after_side.dataframe(after, height=preview_height(run), hide_index=True, key="lattice-after")
-    suppressed = int(assessment.suppressed[assessment.places[node]])
+    suppressed = int(counts.suppressed[counts.places[node]])
     first, others = records_said(len(after.data)), records_said(suppressed)
     which = (
         f"The first {first} in classes that satisfy the requirements ({others} in others)."
@@ -199,19 +194,17 @@ def previewed(subject: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]
     return run, before_and_after(run, ROWS)
 
 
-def minimal(subject: Subject, exploration: Exploration) -> None:
-    if not exploration.minimal:
+def minimal(subject: Subject, lattice: Exploration) -> None:
+    if not lattice.minimal:
         return
     st.subheader(
         counted(
-            len(exploration.minimal),
+            len(lattice.minimal),
             "minimal node, least loss first",
             "minimal nodes, least loss first",
         )
     )
-    table = state.remembered(
-        "lattice-minimal", subject.settings, lambda: minimal_table(exploration)
-    )
+    table = state.remembered("lattice-minimal", subject.settings, lambda: minimal_table(lattice))
     st.dataframe(
         table,
         height=min(38 + 35 * len(table), 320),

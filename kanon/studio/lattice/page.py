@@ -114,8 +114,7 @@ def choices(work: Work) -> None:
     )
 
 
-def partly(work: Work, exploration: Exploration) -> None:
-    """Say that some quasi-identifiers are left out, with one click to include them."""
+def partly(work: Work, lattice: Exploration) -> None:
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
         return
@@ -128,7 +127,7 @@ def partly(work: Work, exploration: Exploration) -> None:
             "Include all",
             type="tertiary",
             icon=":material/select_all:",
-            on_click=lambda: state.put(taken_in(state.work(), exploration)),
+            on_click=lambda: state.put(taken_in(state.work(), lattice)),
             key="lattice-all",
         )
 
@@ -136,9 +135,9 @@ def partly(work: Work, exploration: Exploration) -> None:
 def looked_at(work: Work, subject: Subject) -> Exploration:
     if at_once(subject):
         return state.remembered("lattice", subject.settings, lambda: explored_now(subject))
-    exploration = known_lattice(work, subject)
-    if exploration is not None:
-        return exploration
+    lattice = known_lattice(work, subject)
+    if lattice is not None:
+        return lattice
     if small(subject) and state.first_time("lattice-begun", subject.settings):
         runner.run(lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
@@ -165,61 +164,61 @@ def looked_at(work: Work, subject: Subject) -> Exploration:
     return subject.outline
 
 
-def picture(work: Work, subject: Subject, exploration: Exploration, node: Node) -> None:
+def picture(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
     view = work.view(LatticeView)
-    walks = tuple(name for name in view.walks if exploration.walk(name).steps)
-    drawable = exploration.complete and exploration.size <= DRAWN
+    walks = tuple(name for name in view.walks if lattice.walk(name).steps)
+    drawable = lattice.complete and lattice.size <= DRAWN
     # The key depends on what the figure holds, so a click on an older figure is ignored.
-    key = (subject.settings, view, node, exploration.complete, walks)
+    key = (subject.settings, view, node, lattice.complete, walks)
     if drawable:
         figure = state.remembered(
             "lattice-figure", key,
-            lambda: lattice_chart(exploration, view.colouring, walks, view.step, node),
+            lambda: lattice_chart(lattice, view.colouring, walks, view.step, node),
         )  # fmt: skip
-        clickable("lattice-picture", figure, exploration)
+        clickable("lattice-picture", figure, lattice)
     else:
         figure = state.remembered(
-            "lattice-figure", key, lambda: heights_chart(exploration, walks, view.step, node)
+            "lattice-figure", key, lambda: heights_chart(lattice, walks, view.step, node)
         )
         chart(figure, "lattice-picture")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(size_said(subject)), width="content")
         picture_links("lattice-picture", PictureSettings.of_lattice(work, subject.prepared))
-        is_explored = exploration is not subject.outline
-        about = f"{subject.settings}|{exploration.complete}|{drawable}|{is_explored}"
+        is_explored = lattice is not subject.outline
+        about = f"{subject.settings}|{lattice.complete}|{drawable}|{is_explored}"
         data_button(
             "Data",
-            lambda: lattice_table(exploration) if drawable else heights_table(exploration),
+            lambda: lattice_table(lattice) if drawable else heights_table(lattice),
             "lattice",
             about,
             kind="tertiary",
         )
-        if not drawable and len(exploration.assessed.nodes):
+        if not drawable and len(lattice.assessed.nodes):
             data_button(
-                "Counted nodes", lambda: lattice_table(exploration), "nodes", about, kind="tertiary"
+                "Counted nodes", lambda: lattice_table(lattice), "nodes", about, kind="tertiary"
             )
 
 
-def clickable(key: str, figure: go.Figure, exploration: Exploration) -> None:
+def clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
     def choose_clicked() -> None:
         points = (state.typed(key) or {}).get("selection", {}).get("points", [])
         if points:  # none: something was deselected
-            state.put(with_node(state.work(), exploration, levels_in(points[0].get("customdata"))))
+            state.put(with_node(state.work(), lattice, levels_in(points[0].get("customdata"))))
 
     chart(figure, key, on_select=choose_clicked, selection_mode="points")
 
 
-def walks(work: Work, exploration: Exploration) -> None:
+def walks(work: Work, lattice: Exploration) -> None:
     view = work.view(LatticeView)
     sentences = [
         sentence
-        for walk in exploration.walks
-        if walk.algorithm in view.walks and (sentence := step_said(exploration, walk, view.step))
+        for walk in lattice.walks
+        if walk.algorithm in view.walks and (sentence := step_said(lattice, walk, view.step))
     ]
     if not sentences:
         return
     slider_side, text_side = st.columns([1, 3])
-    last = max((walk.last for walk in exploration.walks if walk.steps), default=0)
+    last = max((walk.last for walk in lattice.walks if walk.steps), default=0)
     if last > 0:
         slider_side.slider(
             "Walks up to step",
@@ -238,9 +237,9 @@ def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
     try:
         subject = ready(work, state.remembered)
         above = st.container()
-        exploration = looked_at(work, subject)
+        lattice = looked_at(work, subject)
         with above:
-            partly(work, exploration)
+            partly(work, lattice)
     except KanonError as error:
         st.warning(plain(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.models:
@@ -250,21 +249,20 @@ def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
                 key="none",
             )
         return None
-    return subject, exploration
+    return subject, lattice
 
 
 def around_node(
-    work: Work, subject: Subject, exploration: Exploration, assessment: Assessment, node: Node
+    work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node
 ) -> None:
-    """The surroundings of the chosen node, where the whole lattice is not drawn."""
     clickable(
         "lattice-neighbourhood",
-        neighbourhood_chart(exploration, assessment, node, work.view(LatticeView).colouring),
-        exploration,
+        neighbourhood_chart(lattice, counts, node, work.view(LatticeView).colouring),
+        lattice,
     )
     data_button(
         "Data of the neighbourhood",
-        lambda: lattice_table(exploration, assessment),
+        lambda: lattice_table(lattice, counts),
         "neighbourhood",
         f"{subject.settings}|{node}",
         kind="tertiary",
@@ -281,30 +279,30 @@ def page() -> None:
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     choices(work)
-    lattice = explored_with_note(work)
-    if lattice is None:
+    seen = explored_with_note(work)
+    if seen is None:
         return
-    subject, exploration = lattice
+    subject, lattice = seen
     work = state.work()
-    node = chosen_node(work, exploration)
-    picture(work, subject, exploration, node)
-    walks(work, exploration)
-    assessment = state.remembered(
+    node = chosen_node(work, lattice)
+    picture(work, subject, lattice, node)
+    walks(work, lattice)
+    counts = state.remembered(
         "lattice-around",
-        (subject.settings, exploration.complete, node),
-        lambda: around(subject, exploration, node),
+        (subject.settings, lattice.complete, node),
+        lambda: around(subject, lattice, node),
     )
-    steppers(work, subject, exploration, node)
-    goes_to(work, exploration, node)
-    numbers(exploration, assessment, node)
-    use(work, subject, exploration, assessment, node)
+    steppers(work, subject, lattice, node)
+    goes_to(work, lattice, node)
+    numbers(lattice, counts, node)
+    use(work, subject, lattice, counts, node)
     close = st.container()
-    if not (exploration.complete and exploration.size <= DRAWN):
-        around_node(work, subject, exploration, assessment, node)
-    tables(subject, exploration, assessment, node)
-    minimal(subject, exploration)
+    if not (lattice.complete and lattice.size <= DRAWN):
+        around_node(work, subject, lattice, counts, node)
+    tables(subject, lattice, counts, node)
+    minimal(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(how_lattice(subject, exploration))
-    if exploration is not subject.outline:  # else the lattice has to be explored first
+        st.markdown(how_lattice(subject, lattice))
+    if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
-            closeness(subject, assessment, node)
+            closeness(subject, counts, node)

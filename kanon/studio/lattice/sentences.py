@@ -13,8 +13,7 @@ from kanon.studio.session.text import plain, shortened
 _how = Sections(__file__)
 
 
-def step_said(exploration: Exploration, walk: Walk, step: int | None) -> str:
-    """What a search did at a step, by default the last one."""
+def step_said(lattice: Exploration, walk: Walk, step: int | None) -> str:
     title = short_title(walk.algorithm)
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""
@@ -26,18 +25,18 @@ def step_said(exploration: Exploration, walk: Walk, step: int | None) -> str:
     if not walk.climbs:
         deed = _describe_jump(visit, walk, end)
     elif visit.raised is None:
-        deed = f"starts from the original values; {_count_too_small(exploration, visit)}"
+        deed = f"starts from the original values; {_count_too_small(lattice, visit)}"
     else:
-        deed = _describe_raise(exploration, visit, walk)
+        deed = _describe_raise(lattice, visit, walk)
     sentence = f"{title}, step {number}: {deed}."
-    return f"{sentence} {_describe_stop(exploration, visit, walk)}" if end else sentence
+    return f"{sentence} {_describe_stop(lattice, visit, walk)}" if end else sentence
 
 
-def _describe_stop(exploration: Exploration, visit: VisitedNode, walk: Walk) -> str:
-    loss = exploration.assessed.loss_suppressed[exploration.assessed.places[visit.node]]
+def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    loss = lattice.assessed.loss_suppressed[lattice.assessed.places[visit.node]]
     suppression = f" and suppresses {records_said(visit.suppressed)}" if visit.suppressed else ""
-    if visit.suppressed > exploration.limit:
-        suppression += f", as published, although the limit here is {thin(exploration.limit)}"
+    if visit.suppressed > lattice.limit:
+        suppression += f", as published, although the limit here is {thin(lattice.limit)}"
     nodes = counted(walk.evaluated, "node")
     return f"Here it stops{suppression}. Loss: {percent(float(loss))}; counted: {nodes}."
 
@@ -46,15 +45,15 @@ def _write_limit(records: int) -> str:
     return thin(records) if records else "none"
 
 
-def _describe_raise(exploration: Exploration, visit: VisitedNode, walk: Walk) -> str:
+def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
     assert visit.raised is not None
-    name, level = shortened(exploration.attributes[visit.raised]), visit.node[visit.raised]
+    name, level = shortened(lattice.attributes[visit.raised]), visit.node[visit.raised]
     if walk.algorithm == "datafly":
         return "raises {column} ({values}, the most) to level {level}; {rest}".format(
             column=name,
             values=counted(visit.distinct, "distinct value"),
             level=level,
-            rest=_count_too_small(exploration, visit),
+            rest=_count_too_small(lattice, visit),
         )
     return (
         f"raises {name} to level {level}; no other single step reaches a larger k than "
@@ -71,15 +70,14 @@ def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
     return f"no node of height {height} satisfies, so it searches higher"
 
 
-def _count_too_small(exploration: Exploration, visit: VisitedNode) -> str:
-    below = f"classes below k = {thin(exploration.k)}"
-    if exploration.others:
+def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
+    below = f"classes below k = {thin(lattice.k)}"
+    if lattice.others:
         below = f"{below} or that break a model"
     return f"{counted(visit.suppressed, 'record is', 'records are')} in {below}"
 
 
 def size_said(ready: Subject) -> str:
-    """The number of nodes, exact and approximated, and of recodings cell by cell."""
     outline, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(outline.per_height)
@@ -105,8 +103,8 @@ def _write_power_of_ten(log10: float) -> str:
     return f"about 10{exponent}"
 
 
-def levels_said(exploration: Exploration, node: Node) -> str:
-    pairs = zip(exploration.attributes, node, strict=True)
+def levels_said(lattice: Exploration, node: Node) -> str:
+    pairs = zip(lattice.attributes, node, strict=True)
     return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
 
 
@@ -120,45 +118,45 @@ def levels_shown(labels: list[str], most: int = 3) -> str:
     return first_labels if len(labels) <= most else f"{first_labels} … ({thin(len(labels))})"
 
 
-def verdict(exploration: Exploration, assessment: Assessment, node: Node) -> str:
-    place = assessment.places[node]
-    suppressed, limit = int(assessment.suppressed[place]), assessment.limit
+def verdict(lattice: Exploration, counts: Assessment, node: Node) -> str:
+    place = counts.places[node]
+    suppressed, limit = int(counts.suppressed[place]), counts.limit
     if suppressed > limit:
-        least = "at least " if exploration.others else ""
+        least = "at least " if lattice.others else ""
         return (
             f"Does not satisfy the requirements: {least}{records_said(suppressed)} would have to "
             f"be suppressed, but {_write_limit(limit)} may be."
         )
     parts = ["Satisfies the requirements"]
-    if node == exploration.least:
+    if node == lattice.least:
         parts.append("no node loses less")
-    if node in exploration.minimal:
+    if node in lattice.minimal:
         parts.append("minimal: it fails if any column is lowered by one level")
-    if node in exploration.tied:
-        ties = counted(len(exploration.tied), "node")
+    if node in lattice.tied:
+        ties = counted(len(lattice.tied), "node")
         parts.append(
             "MinGen takes it"
-            if len(exploration.tied) == 1
+            if len(lattice.tied) == 1
             else f"one of {ties} among which MinGen lets you choose"
         )
     return "; ".join(parts) + "."
 
 
-def how_lattice(ready: Subject, exploration: Exploration) -> str:
+def how_lattice(ready: Subject, lattice: Exploration) -> str:
     trees = ready.task.classes.hierarchies
     heights = ", ".join(
         f"{plain(shortened(name))} {tree.height}"
-        for name, tree in zip(exploration.attributes, trees, strict=True)
+        for name, tree in zip(lattice.attributes, trees, strict=True)
     )
-    size, spread = exploration.size, sum((tree.height**2 - 1) / 12 for tree in trees)
+    size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
-    requirements = f"k = {thin(exploration.k)}"
-    if exploration.others:
+    requirements = f"k = {thin(lattice.k)}"
+    if lattice.others:
         requirements = f"{requirements} or one of the other models"
     limit = "No record is"
-    if exploration.limit:
-        limit = f"At most {counted(exploration.limit, 'record is', 'records are')}"
+    if lattice.limit:
+        limit = f"At most {counted(lattice.limit, 'record is', 'records are')}"
     about_weights = ""
     if ready.prepared.plan.algorithm.attribute_weights:
         about_weights = (
@@ -180,7 +178,7 @@ def how_lattice(ready: Subject, exploration: Exploration) -> str:
         edges=thin(n_edges),
         variance=f"{spread:.2f}",
         expected=thin(round(largest_level(trees))),
-        widest=thin(max(exploration.per_height)),
+        widest=thin(max(lattice.per_height)),
         allowed=f"{limit} in classes that break {requirements}.",
         metric=plain(ready.prepared.plan.metric.card.title),
         weighted=about_weights,

@@ -64,7 +64,6 @@ def default_columns(work: Work) -> tuple[str, ...]:
 
 
 def lattice_columns(work: Work) -> tuple[str, ...]:
-    """The quasi-identifiers that are in the lattice, in the table's order."""
     usable, wanted = usable_columns(work), work.view(LatticeView).columns
     columns = () if wanted is None else tuple(name for name in usable if name in wanted)
     return columns or default_columns(work)
@@ -75,7 +74,6 @@ def drawn_whole(work: Work) -> bool:
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
-    """Make all quasi-identifiers except ``columns`` insensitive."""
     roles = {
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
@@ -116,7 +114,6 @@ def _is_quick(subject: Subject, nodes: int) -> bool:
 
 
 def small(subject: Subject) -> bool:
-    """Whether every node of the lattice is counted."""
     return subject.outline.size <= COMPLETE
 
 
@@ -124,10 +121,8 @@ def lattice_request(work: Work, ready: Subject) -> Request:
     return Request("lattice", explore, (ready.task,), partial(_store_lattice, ready.settings))
 
 
-def _store_lattice(settings: str, work: Work, exploration: Exploration) -> Work:
-    return work.with_parts(
-        replace(work.findings, found_lattice=LatticeResult(exploration, settings))
-    )
+def _store_lattice(settings: str, work: Work, lattice: Exploration) -> Work:
+    return work.with_parts(replace(work.findings, found_lattice=LatticeResult(lattice, settings)))
 
 
 def known_lattice(work: Work, subject: Subject) -> Exploration | None:
@@ -139,17 +134,15 @@ def explored_now(subject: Subject) -> Exploration:
     return explore(no_progress, subject.task)
 
 
-def chosen_node(work: Work, exploration: Exploration) -> Node:
+def chosen_node(work: Work, lattice: Exploration) -> Node:
     """The node that the user chose; else the one of least loss, or the end of a walk."""
-    wanted, names = work.view(LatticeView).node, exploration.attributes
+    wanted, names = work.view(LatticeView).node, lattice.attributes
     if wanted is not None and set(wanted) == set(names):
-        return tuple(
-            min(wanted[name], top) for name, top in zip(names, exploration.tops, strict=True)
-        )
-    if exploration.least is not None:
-        return exploration.least
-    ends = [walk.steps[-1].node for walk in exploration.walks if walk.steps]
-    return ends[-1] if ends else exploration.tops
+        return tuple(min(wanted[name], top) for name, top in zip(names, lattice.tops, strict=True))
+    if lattice.least is not None:
+        return lattice.least
+    ends = [walk.steps[-1].node for walk in lattice.walks if walk.steps]
+    return ends[-1] if ends else lattice.tops
 
 
 def levels_in(sent: object) -> tuple[int, ...]:
@@ -163,36 +156,35 @@ def levels_in(sent: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if whole else ()
 
 
-def with_node(work: Work, exploration: Exploration, node: Sequence[int] | None) -> Work:
+def with_node(work: Work, lattice: Exploration, node: Sequence[int] | None) -> Work:
     """Choose a node; anything that is no node of the lattice changes nothing."""
-    tops = exploration.tops
-    if node is None or len(node) != len(tops) or exploration.attributes != lattice_columns(work):
+    tops = lattice.tops
+    if node is None or len(node) != len(tops) or lattice.attributes != lattice_columns(work):
         return work
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
-    levels = dict(zip(exploration.attributes, node, strict=True))
+    levels = dict(zip(lattice.attributes, node, strict=True))
     return work.with_parts(replace(work.view(LatticeView), node=levels), Message())
 
 
-def with_level(work: Work, exploration: Exploration, column: str, level: int) -> Work:
-    node = list(chosen_node(work, exploration))
-    node[exploration.attributes.index(column)] = level
-    return with_node(work, exploration, node)
+def with_level(work: Work, lattice: Exploration, column: str, level: int) -> Work:
+    node = list(chosen_node(work, lattice))
+    node[lattice.attributes.index(column)] = level
+    return with_node(work, lattice, node)
 
 
-def taken_in(work: Work, exploration: Exploration) -> Work:
-    """Include all quasi-identifiers in the lattice; new ones at level 0."""
-    node = dict(zip(exploration.attributes, chosen_node(work, exploration), strict=True))
+def taken_in(work: Work, lattice: Exploration) -> Work:
+    node = dict(zip(lattice.attributes, chosen_node(work, lattice), strict=True))
     columns = tuple(usable_columns(work))
     levels = {name: node.get(name, 0) for name in columns}
     view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
     return work.with_parts(view, Message())
 
 
-def around(subject: Subject, exploration: Exploration, node: Node) -> Assessment:
-    near = [neighbourhood(exploration.tops, node, steps) for steps in (2, 1, 0)]
-    if exploration.complete:
-        return exploration.assessed.only(near[0])
+def around(subject: Subject, lattice: Exploration, node: Node) -> Assessment:
+    near = [neighbourhood(lattice.tops, node, steps) for steps in (2, 1, 0)]
+    if lattice.complete:
+        return lattice.assessed.only(near[0])
     quick = [nodes for nodes in near if _is_quick(subject, len(nodes))]
     return assessed(subject.task, (quick or near[-1:])[0])
 
@@ -204,32 +196,29 @@ def release_at(subject: Subject, node: Node) -> Run:
     return Run(subject.prepared, lattice.release(node, [node]), 0.0)
 
 
-def use_node(work: Work, exploration: Exploration, node: Node) -> Work:
-    """Set the run to release this node, as MinGen's choice where MinGen may choose it."""
-    levels = dict(zip(exploration.attributes, node, strict=True))
-    name = "mingen" if node in exploration.tied else "levels"
+def use_node(work: Work, lattice: Exploration, node: Node) -> Work:
+    levels = dict(zip(lattice.attributes, node, strict=True))
+    name = "mingen" if node in lattice.tied else "levels"
     return work.with_parts(replace(work.settings, algorithm=name, node=levels), Message())
 
 
 def labels_at(subject: Subject, column: int, level: int) -> list[str]:
-    """The labels that occur in a column at a level, in the tree's order."""
     classes = subject.task.classes
     tree = classes.hierarchies[column]
     raised_nodes = raised_to(tree)[level]
     return [tree.labels[node] for node in np.unique(raised_nodes[classes.nodes[:, column]])]
 
 
-def minimal_table(exploration: Exploration) -> pd.DataFrame:
-    """The minimal satisfying nodes, least loss first."""
-    assessment = exploration.assessed.only(exploration.minimal)
-    table = pd.DataFrame(assessment.nodes, columns=list(exploration.attributes))
-    table["Loss, % ↓"] = round_apart(assessment.loss, 1)
-    table["k reached ↑"] = assessment.reached
-    table["Classes ↑"] = assessment.classes
-    if exploration.limit:
-        table["Suppressed ↓"] = assessment.suppressed
+def minimal_table(lattice: Exploration) -> pd.DataFrame:
+    counts = lattice.assessed.only(lattice.minimal)
+    table = pd.DataFrame(counts.nodes, columns=list(lattice.attributes))
+    table["Loss, % ↓"] = round_apart(counts.loss, 1)
+    table["k reached ↑"] = counts.reached
+    table["Classes ↑"] = counts.classes
+    if lattice.limit:
+        table["Suppressed ↓"] = counts.suppressed
     table["MinGen takes it"] = [
-        "yes" if node in exploration.tied else "" for node in map(tuple, assessment.nodes.tolist())
+        "yes" if node in lattice.tied else "" for node in map(tuple, counts.nodes.tolist())
     ]
-    order = np.lexsort((np.arange(len(table)), assessment.cost))
+    order = np.lexsort((np.arange(len(table)), counts.cost))
     return table.iloc[order].reset_index(drop=True)

@@ -14,7 +14,6 @@ LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 
 
 def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
-    """Add a metric of the user's own in two phases; PlanError for an unfit name."""
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
     notice = f"{quoted(name)} can now be chosen as a metric on every page, and is compared too."
@@ -81,7 +80,6 @@ def without_composed(work: Work, name: str) -> Work:
 
 
 def equal_metrics(work: Work, metric: Metric) -> list[str]:
-    """The titles of other metrics that count exactly as this one does."""
     others = [metric_called(work, name) for name in (*PUBLISHED, *work.settings.composed)]
     phases = (metric.intermediate, metric.multiplier)
     return [

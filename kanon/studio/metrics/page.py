@@ -112,7 +112,6 @@ def _get_zoom_ranges(view: Any, revision: str, size: int) -> list[list[float]]:
 
 
 def _is_range(ends: Any, size: int) -> TypeGuard[list[float]]:
-    """Whether a browser has sent two places on an axis."""
     if not isinstance(ends, list) or len(ends) != 2:
         return False
     return all(type(place) in (int, float) and -1 <= place <= size for place in ends)
@@ -173,7 +172,6 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
 
 
 def cell_choice(work: Work, costs: Costs) -> None:
-    """Two lists for the chosen cell: the same as a click, without a pointer."""
     row, column = costs.cell
     labels = costs.labels
     places = range(len(labels))
@@ -271,7 +269,6 @@ def compose(work: Work) -> None:
 
 
 def keep_metric(field: str) -> None:
-    """Save the metric under the typed name; an unfit name stays in its field."""
     phases = (state.typed("compose-intermediate"), state.typed("compose-multiplier"))
     state.attempt(lambda: with_composed(state.work(), state.typed(field) or "", *phases))
 

@@ -42,11 +42,11 @@ def attack(
     work: Work, result: Result, run: Run, column: str | None, k: int
 ) -> tuple[list[str], dict[str, str]]:
     classes, released = run.prepared.classes, run.recoding.released
-    known_columns = known_used(work.view(PrivacyView), classes)
+    columns = known_used(work.view(PrivacyView), classes)
     view = work.view(PrivacyView)
     person = state.remembered(
-        "person", (result.settings, tuple(known_columns), tuple(view.person.items())),
-        lambda: person_used(view, classes, known_columns),
+        "person", (result.settings, tuple(columns), tuple(view.person.items())),
+        lambda: person_used(view, classes, columns),
     )  # fmt: skip
     st.subheader("Try to find a person")
     st.caption(
@@ -54,34 +54,32 @@ def attack(
         "colleague, or anyone with a list of names."
     )
     values_by_column = state.remembered(
-        "occurring", (result.settings, tuple(known_columns)),
-        lambda: {name: occurring(classes, name) for name in known_columns},
+        "occurring", (result.settings, tuple(columns)),
+        lambda: {name: occurring(classes, name) for name in columns},
     )  # fmt: skip
     facts_known(work, classes, values_by_column, person)
-    known_facts = facts(person, known_columns)
+    known_facts = facts(person, columns)
     before, after = matching(classes, known_facts, column), matching(released, known_facts, column)
     baseline = None
     if column is not None:
         baseline = baseline_of(classes.sensitive_named(column))
-    about = result.settings, column, tuple(known_columns)
+    about = result.settings, column, tuple(columns)
     linked_before = state.remembered(
-        "linkage", about, lambda: linkage(classes, classes, known_columns, column)
+        "linkage", about, lambda: linkage(classes, classes, columns, column)
     )
     linked_after = state.remembered(
-        "linked", (*about, k), lambda: linkage(classes, released, known_columns, column)
+        "linked", (*about, k), lambda: linkage(classes, released, columns, column)
     )
     text_side, chart_side = st.columns([2, 3], gap="medium")
     with text_side:
         for sentence in about_person(before, after, baseline, run.recoding.suppressed_records):
             st.markdown(sentence)
         if linked_before is not None and linked_after is not None:
-            st.markdown(
-                about_everybody(classes, known_columns, linked_before, linked_after, baseline)
-            )
+            st.markdown(about_everybody(classes, columns, linked_before, linked_after, baseline))
     if column is not None and baseline is not None:
         with chart_side:
             attacked(result, k, column, known_facts, classes, before, after, baseline)
-    return known_columns, person
+    return columns, person
 
 
 def facts_known(
@@ -128,8 +126,8 @@ def know(person: Mapping[str, str], name: str, value: Any) -> None:
     look(person={**person, name: value})
 
 
-def take_random(classes: EquivalenceClasses, known_columns: Sequence[str]) -> None:
-    look(person=somebody(classes, known_columns, np.random.default_rng()))
+def take_random(classes: EquivalenceClasses, columns: Sequence[str]) -> None:
+    look(person=somebody(classes, columns, np.random.default_rng()))
 
 
 def attacked(

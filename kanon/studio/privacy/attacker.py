@@ -31,37 +31,33 @@ class PrivacyView(SessionPart):
 
 
 def without_population(work: Work) -> Work:
-    """Remove the population, so that nothing holds its rows any more."""
     view = work.view(PrivacyView)
     view = replace(view, uploads=view.uploads + 1)
     return work.with_parts(view, replace(work.purpose, population=None, population_origin=None))
 
 
 def known_used(view: PrivacyView, classes: EquivalenceClasses) -> list[str]:
-    """The quasi-identifiers that the attacker knows."""
     if view.known is None:
         return list(classes.attributes[:FIRST_KNOWN])
     return [name for name in classes.attributes if name in view.known]
 
 
 def person_used(
-    view: PrivacyView, classes: EquivalenceClasses, known_columns: Sequence[str]
+    view: PrivacyView, classes: EquivalenceClasses, columns: Sequence[str]
 ) -> dict[str, str]:
     """The person looked for: the chosen one if possible, else a unique one."""
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     person = {
         name: view.person[name] for name, tree in trees if view.person.get(name) in tree.node_of
     }
-    return person if len(person) == len(classes.attributes) else somebody(classes, known_columns)
+    return person if len(person) == len(classes.attributes) else somebody(classes, columns)
 
 
 def somebody(
-    classes: EquivalenceClasses,
-    known_columns: Sequence[str],
-    random: np.random.Generator | None = None,
+    classes: EquivalenceClasses, columns: Sequence[str], random: np.random.Generator | None = None
 ) -> dict[str, str]:
     """All quasi-identifiers of a person who is unique by the known ones, if possible."""
-    by_known = projected(classes, [classes.attributes.index(name) for name in known_columns])
+    by_known = projected(classes, [classes.attributes.index(name) for name in columns])
     unique = np.flatnonzero(by_known.hiding == by_known.hiding.min())
     fits = np.ones(classes.n_classes, dtype=bool)
     if by_known.hiding.min() == 1:
@@ -83,7 +79,6 @@ def somebody(
 
 
 def occurring(classes: EquivalenceClasses, attribute: str) -> list[str]:
-    """The values of a quasi-identifier that occur in the table, in the order of its hierarchy."""
     place = classes.attributes.index(attribute)
     labels = classes.hierarchies[place].labels
     return [labels[node] for node in np.unique(classes.nodes[:, place])]

@@ -109,7 +109,6 @@ def _find_most_frequent(sensitive: Sensitive) -> list[str]:
 def class_named(
     released: EquivalenceClasses, labels: tuple[str, ...] | None, order: np.ndarray
 ) -> int:
-    """The position of the class with that tuple; of the first listed if there is none."""
     if labels is not None and len(labels) == len(released.hierarchies):
         nodes = [
             tree.node_of.get(label, -1)
@@ -251,7 +250,6 @@ def of_risk(
 def of_population(
     released: EquivalenceClasses, people: np.ndarray, threshold: float
 ) -> list[Number]:
-    """The risks from an attacker who does not know whether a person is in the table."""
     risk, recognised = journalist(released, people, threshold), marketer(released, people)
     if risk is None or recognised is None:
         return []

@@ -161,7 +161,7 @@ def classes_of(work: Work, result: Result, run: Run, column: str, k: int) -> int
         format_func=lambda name: LEVELS[name].heading,
         placeholder="Other measures",
     )
-    positions, table = state.remembered(
+    order, table = state.remembered(
         "worst", (result.settings, k, column, by, extra),
         lambda: worst_classes(released, column, by, extra),
     )  # fmt: skip
@@ -182,21 +182,19 @@ def classes_of(work: Work, result: Result, run: Run, column: str, k: int) -> int
             for level in LEVELS.values()
         },
     )
-    count_text = counted(released.n_classes, "class", "classes")
-    count_text += (
-        f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(positions) else "."
-    )
+    text = counted(released.n_classes, "class", "classes")
+    text += f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(order) else "."
     reading = (
         "Select a row to see its class. The arrows say which direction is better for the people "
         "in it. l is in values, rounded down; t is the total variation distance from 0 to 1, "
         "rounded up."
     )
-    st.caption(f"{count_text} {reading}")
+    st.caption(f"{text} {reading}")
     if event["selection"]["rows"]:
         # Stored by its labels: at another k the class may still exist.
-        row = positions[event["selection"]["rows"][0]]
+        row = order[event["selection"]["rows"][0]]
         look(chosen=released_tuple(released, row))
-    position = class_named(released, state.work().view(PrivacyView).chosen, positions)
+    position = class_named(released, state.work().view(PrivacyView).chosen, order)
     one_class(result, run, column, k, position)
     return position
 
@@ -287,14 +285,12 @@ def population(work: Work, result: Result, run: Run, k: int) -> None:
 
 
 def forget_population() -> None:
-    """Delete the population, its counts and its file."""
     state.forget("population")
     state.forget("people below")
     state.put(without_population(state.silent()))
 
 
 def take_population(key: str) -> None:
-    """Read the uploaded population; an unreadable file changes nothing."""
     file = state.typed(key)
     if file is None:
         forget_population()
@@ -314,14 +310,14 @@ def found_out(work: Work, result: Result) -> None:
     levels_of(work, result, run, k, column)
     numbers_of(work, run, column)
     position = None if column is None else classes_of(work, result, run, column, k)
-    known_columns, person = attack(work, result, run, column, k)
+    names, person = attack(work, result, run, column, k)
     with st.expander("A population behind the table: who else could it be?"):
         population(work, result, run, k)
     with st.expander("How it is computed"):
         if column is not None and position is not None:
             st.markdown(how_class(released, column, position))
         st.markdown(how_found(released, work.view(PrivacyView).threshold))
-        st.markdown(how_attacked(person, known_columns))
+        st.markdown(how_attacked(person, names))
 
 
 def page() -> None:

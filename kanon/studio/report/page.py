@@ -62,7 +62,6 @@ LONG = ("purpose", "remarks")
 
 
 def plan_of_report(work: Work) -> Plan:
-    """The plan of the report; TableError for a table in an engine."""
     if work.table.records.in_engine:
         raise TableError(IN_ENGINE)
     return plan_of(work)
@@ -106,17 +105,11 @@ def handed_out(work: Work, report: Report) -> tuple[str, tuple[str, str]] | None
     """The last downloaded file of the release, and its fingerprint; None without one."""
     releases = (*work.kept.handed, *work.kept.made)
     return next(
-        (
-            release.file
-            for release in reversed(releases)
-            if release.file and release.plan == report.plan
-        ),
-        None,
+        (item.file for item in reversed(releases) if item.file and item.plan == report.plan), None
     )
 
 
 def form_of(work: Work, report: Report, words: Words) -> Report | PublicReport:
-    """The report with the user's texts, internal or public; nothing is computed again."""
     file, view = handed_out(work, report), work.view(ReportView)
     release = report.public.release if file is None else file[1]
     if not view.public:
@@ -149,7 +142,6 @@ def what_is_in_it(report: Report) -> str:
 
 
 def handed_over(work: Work, reported: Report, form: Report | PublicReport) -> bytes:
-    """The file of a report; the next report of the project can refer to it."""
     record, records = record_of(reported), work.kept.reports
     if not records or records[-1] != record:
         records.append(record)
@@ -195,7 +187,6 @@ def field(name: str) -> None:
 
 
 def texts() -> Words | None:
-    """The fields for the user's texts; returns them, or None if one is too long."""
     main_side, other_side = st.columns(2)
     with main_side:
         field("title")
@@ -238,10 +229,10 @@ def choices(work: Work, fresh: bool) -> None:
     view = work.view(ReportView)
     st.caption(ABOUT_FORM[view.public])
     if view.public:
-        publish_options = bound(
+        options = bound(
             "report-publish", list(view.publish), "publish", into=ReportView, read=tuple
         )
-        publish_choice(**publish_options)
+        publish_choice(**options)
     st.checkbox(
         "Check the release against its purpose",
         **bound(
@@ -272,12 +263,10 @@ def verdict(report: Report | PublicReport) -> None:
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
-            "Required": [plain(guarantee.required) for guarantee in report.guarantees],
-            "Reached": [plain(guarantee.reached) for guarantee in report.guarantees],
-            "Unit": [
-                plain(f"{guarantee.unit} {guarantee.arrow}") for guarantee in report.guarantees
-            ],
-            "Verdict": ["met" if guarantee.holds else "not met" for guarantee in report.guarantees],
+            "Required": [plain(rule.required) for rule in report.guarantees],
+            "Reached": [plain(rule.reached) for rule in report.guarantees],
+            "Unit": [plain(f"{rule.unit} {rule.arrow}") for rule in report.guarantees],
+            "Verdict": ["met" if rule.holds else "not met" for rule in report.guarantees],
         }
     )
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.in_words))

@@ -131,7 +131,6 @@ def association_notes(changes: Changes) -> str:
 
 
 def _list_some(names: list[str]) -> str:
-    """The first four names, and how many more there are."""
     first_names = ", ".join(names[:4])
     return (
         f"{first_names} and {counted(len(names) - 4, 'other')}" if len(names) > 4 else first_names
@@ -179,7 +178,6 @@ WAY = "Of the way to all at root"  # sorts measures with different units
 
 
 def overview_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
-    """The measures as a table, the most changed first."""
     rows = [
         {
             "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")
@@ -235,19 +233,17 @@ def _explain_distribution(run: Run, changes: Changes, large: Distribution, most:
     names = ", ".join(plain(shortened(large.values[place], 20)) for place in furthest)
     sum_text = " + ".join(terms) or "0"
     rest = " + …" if (apart > 0).sum() > len(terms) else ""
-    suppressed_term = f" + {thin(large.suppressed)}" if large.suppressed else ""
-    distances = [
-        write_decimals(distribution.total_variation, 4) for distribution in changes.distributions
-    ]
+    missing = f" + {thin(large.suppressed)}" if large.suppressed else ""
+    distances = [write_decimals(column.total_variation, 4) for column in changes.distributions]
     several = " + ".join(distances[:4]) + (" + …" if len(distances) > 4 else "")
     value = run.measures[distribution_change.CARD.name]
     whose = f" (the largest terms: {names})" if names else ""
-    suppressed_word = " + suppressed" if suppressed_term else ""
+    suppressed_word = " + suppressed" if missing else ""
     return _how(
         "distribution",
         column=plain(large.name),
         formula=f"½ · (Σ |before − after|{suppressed_word}) / n",
-        terms=f"½ · ({plain(sum_text)}{rest}{suppressed_term}) / {thin(n)}",
+        terms=f"½ · ({plain(sum_text)}{rest}{missing}) / {thin(n)}",
         distance=f"{write_decimals(large.total_variation, 4)}{whose}",
         number=len(distances),
         mean=f"({several}) / {len(distances)}",

@@ -57,7 +57,6 @@ class LearningTask(NamedTuple):
 
 
 def targets_offered(work: Work) -> list[str]:
-    """The columns that are released unchanged: sensitive ones first, then insensitive ones."""
     insensitive = [name for name, role in work.table.roles.items() if role is Role.INSENSITIVE]
     return [*work.table.sensitive_columns, *insensitive]
 
@@ -143,10 +142,8 @@ def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
     outcomes = {outcome.fit: outcome for outcome in work.findings.learnt.get(key, ())}
     outcomes |= {outcome.fit: outcome for outcome in parts if isinstance(outcome, Outcome)}
     others = {name: earlier for name, earlier in work.findings.learnt.items() if name != key}
-    remembered = dict([*others.items()][-(_MOST_LESSONS - 1) :])
-    return work.with_parts(
-        replace(work.findings, learnt={**remembered, key: tuple(outcomes.values())})
-    )
+    recent = dict([*others.items()][-(_MOST_LESSONS - 1) :])
+    return work.with_parts(replace(work.findings, learnt={**recent, key: tuple(outcomes.values())}))
 
 
 def remaining(lesson: LearningTask) -> str:
@@ -158,28 +155,22 @@ def remaining(lesson: LearningTask) -> str:
 
 
 def score_used(view: LearningView, labels: LabelledRecords) -> str:
-    """The chosen score, or the one that fits the number of labels."""
     return view.score or default_score(len(labels.labels))
 
 
 def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
     names = dict.fromkeys(fit.representation for fit in lesson.fits)
     all_bands = {name: bands(lesson.known, score, name, live) for name in names}
-    return {
-        name: bands_by_validation
-        for name, bands_by_validation in all_bands.items()
-        if bands_by_validation
-    }
+    return {name: curves for name, curves in all_bands.items() if curves}
 
 
 def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    """Mean and deviation per k, of all networks and of the live ones, as texts."""
     several = lesson.experiment.trained == "release"
     table: dict[str, list[str]] = {"k": [thin(k) for k in lesson.experiment.ks]}
     dead = any(outcome.dead for outcome in lesson.known)
     for live in (False, True) if dead else (False,):
-        for trained, bands_by_validation in bands_of(lesson, score, live).items():
-            for name, band in bands_by_validation.items():
+        for trained, curves in bands_of(lesson, score, live).items():
+            for name, band in curves.items():
                 title = f"{trained} → {name}" if several else name
                 ends = f", {band.fits} live" if live else (", all" if dead else "")
                 table[f"{title}{ends}"] = [
@@ -252,15 +243,15 @@ def chance_said(
 
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
     cells = {
-        (training, name): _compute_mean(band.mean)
-        for training, bands_by_validation in panels.items()
-        for name, band in bands_by_validation.items()
+        (training, name): _get_mean(band.mean)
+        for training, curves in panels.items()
+        for name, band in curves.items()
     }
     if all(np.isnan(value) for value in cells.values()):
         return "No score could be computed."
     sides = [
         {
-            name: _compute_mean([value for key, value in cells.items() if key[at] == name])
+            name: _get_mean([value for key, value in cells.items() if key[at] == name])
             for name in names
         }
         for at, names in ((0, panels), (1, REPRESENTATIONS))
@@ -276,7 +267,7 @@ def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score
     )
 
 
-def _compute_mean(values: Sequence[float] | np.ndarray) -> float:
+def _get_mean(values: Sequence[float] | np.ndarray) -> float:
     numbers = [value for value in values if not np.isnan(value)]
     return sum(numbers) / len(numbers) if numbers else float("nan")
 

@@ -51,7 +51,7 @@ from kanon.studio.widgets.progress import begin_button, earlier_study
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 
-def _change_view(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     view = state.work().view(UtilityView)
     state.change(replace(view, learning=replace(view.learning, **fields)))
 
@@ -103,7 +103,7 @@ def target_choice(work: Work, key: str) -> None:
         "Target",
         targets,
         index=None if not targets else 0,
-        **bound(f"{key}-{work.version}", target_used(work), "target", into=_change_view, keep=True),
+        **bound(f"{key}-{work.version}", target_used(work), "target", into=_set, keep=True),
         help="The column to predict from the quasi-identifiers: any column that is released "
         "unchanged, sensitive or insensitive.",
         placeholder="No column",
@@ -117,7 +117,7 @@ def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
     st.selectbox(
         "Score",
         list(SCORES),
-        **bound(key, score, "score", into=_change_view, keep=True),
+        **bound(key, score, "score", into=_set, keep=True),
         format_func=lambda name: SCORES[name].title,
         help=SCORES[score].summary,
     )
@@ -138,14 +138,14 @@ def _show_choices(work: Work, ground: LearningInputs | None) -> None:
         "original": "1: trained on the original table",
         "release": f"2: trained on the release for k = {thin(trained_k(work.table.highest_k))}",
     }
-    segments("Experiment", titles, "learning-trained", view.trained, "trained", _change_view)
+    segments("Experiment", titles, "learning-trained", view.trained, "trained", _set)
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
     with columns[0]:
         target_choice(work, "learning-target")
     columns[1].selectbox(
         "Classifier",
         list(CLASSIFIERS),
-        **bound("learning-classifier", view.classifier, "classifier", into=_change_view, keep=True),
+        **bound("learning-classifier", view.classifier, "classifier", into=_set, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         help=plain(CLASSIFIERS[view.classifier].card.summary),
     )
@@ -155,7 +155,7 @@ def _show_choices(work: Work, ground: LearningInputs | None) -> None:
         "Seeds",
         min_value=1,
         max_value=50,
-        **bound("learning-seeds", view.seeds, "seeds", into=_change_view, keep=True),
+        **bound("learning-seeds", view.seeds, "seeds", into=_set, keep=True),
         disabled=not CLASSIFIERS[view.classifier].seeded,
         help="The number of classifiers trained, each from a different start. Charts show their "
         "mean and standard deviation.",
@@ -166,15 +166,13 @@ def _show_further_settings(work: Work, problem: str) -> None:
     view = work.view(UtilityView).learning
     with st.popover("k and share for training", icon=":material/tune:"):
         # A closed popover's fields miss new values, so their keys hold them.
-        ks_field(view.ks, f"learning-ks-{view.ks}", _change_view)
+        ks_field(view.ks, f"learning-ks-{view.ks}", _set)
         if problem:
             st.error(plain(problem), icon=":material/error:")
         st.selectbox(
             "Share for training",
             sorted({*_SHARES, view.share}),
-            **bound(
-                f"learning-share-{view.share}", view.share, "share", into=_change_view, keep=True
-            ),
+            **bound(f"learning-share-{view.share}", view.share, "share", into=_set, keep=True),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
         )
 
@@ -205,16 +203,14 @@ def _show_results(work: Work, ground: LearningInputs, lesson: LearningTask) -> N
         live, panels = False, bands_of(lesson, score, False)
     single = view.trained == "original"
     first = next(iter(panels.values()))
-    counting = [outcome for outcome in lesson.known if not (live and outcome.dead)]
+    counting = [result for result in lesson.known if not (live and result.dead)]
     place = list(SCORES).index(score)
     as_trained = {
         name: float(
             sum(own) / len(own)
             if (
                 own := [
-                    outcome.before[place]
-                    for outcome in counting
-                    if outcome.fit.representation == name
+                    result.before[place] for result in counting if result.fit.representation == name
                 ]
             )
             else float("nan")
@@ -256,7 +252,7 @@ def _show_results(work: Work, ground: LearningInputs, lesson: LearningTask) -> N
     if dead:
         st.toggle(
             "Leave out dead networks",
-            **bound("learning-live", view.live, "live", into=_change_view, keep=True),
+            **bound("learning-live", view.live, "live", into=_set, keep=True),
         )
         st.markdown(dead)
     if single:

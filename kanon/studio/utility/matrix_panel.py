@@ -107,10 +107,8 @@ def _show_disclosure(work: Work, result: Result, run: Run, k: int) -> None:
     if len(work.table.sensitive_columns) > 1:
         sensitive_choice("utility-sensitive")
     numbers = state.remembered("disclosed", (result.settings, k, column), measure_disclosure)
-    numbers_and_notes = of_disclosure(numbers)
-    for place, (number, note) in zip(
-        st.columns(len(numbers_and_notes)), numbers_and_notes, strict=True
-    ):
+    pairs = of_disclosure(numbers)
+    for place, (number, note) in zip(st.columns(len(pairs)), pairs, strict=True):
         place.metric(number.label, number.value, help=number.help)
         place.caption(plain(note))
     st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
@@ -174,7 +172,6 @@ def which_attribute(recoding: Recoding, attribute: str) -> str:
 
 
 def row_labels(recoding: Recoding, visible: ShownPart) -> tuple[list[str], list[str]]:
-    """The label beside each row, and its whole tuple."""
     released = recoding.released
     place = released.attributes.index(visible.attribute)
     labels = recoding.hierarchies[place].labels
@@ -241,68 +238,59 @@ def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
 
 
 def nothing_more(name: str) -> str:
-    """Why the other representations disclose nothing."""
     return (
         f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
         "alone. Anyone who has those learns nothing new from it."
     )
 
 
-def of_disclosure(disclosure: ShareDisclosure) -> list[tuple[Number, str]]:
-    cells = thin(disclosure.cells)
+def of_disclosure(leak: ShareDisclosure) -> list[tuple[Number, str]]:
+    cells = thin(leak.cells)
     numbers = [
-        (
-            _build_share_number("exact_share", disclosure.exact_share),
-            f"{thin(disclosure.exact)} of {cells} cells",
-        ),
-        (
-            _build_share_number("alone_share", disclosure.alone_share),
-            f"{thin(disclosure.alone)} of {cells} cells",
-        ),
+        (_get_number("exact_share", leak.exact_share), f"{thin(leak.exact)} of {cells} cells"),
+        (_get_number("alone_share", leak.alone_share), f"{thin(leak.alone)} of {cells} cells"),
     ]
-    if disclosure.release is not None and disclosure.shares is not None:
+    if leak.release is not None and leak.shares is not None:
         for name in ("sureness", "certain", "right"):
-            before, after = (
-                getattr(guess, name) for guess in (disclosure.release, disclosure.shares)
-            )
+            before, after = (getattr(guess, name) for guess in (leak.release, leak.shares))
             without = f"{percent(100 * before)} without the shares"
-            numbers.append((_build_share_number(name, after), without))
+            numbers.append((_get_number(name, after), without))
     return numbers
 
 
-def _build_share_number(name: str, share: float) -> Number:
+def _get_number(name: str, share: float) -> Number:
     card = CARDS[name]
     label = f"{card.title} {card.arrow}"
     return Number(label, percent(100 * share), card.summary)
 
 
-def disclosure_sentence(disclosure: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    if disclosure.exact:
+def disclosure_sentence(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
+    if leak.exact:
         cells = (
-            f"**{percent(100 * disclosure.exact_share)}** of the cells were generalised in vain: "
+            f"**{percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
             "all records of their class have the same original value, and the shares publish it "
             "again."
         )
     else:
         cells = "In no class do all records have the same original value behind a generalised one."
     alone = one_or_many(
-        disclosure.alone,
+        leak.alone,
         "A share times the class size is the number of records with that original value. "
         "**{count} generalised cell** ({share} of all cells) is the only one in its class with "
         "its value.",
         "A share times the class size is the number of records with that original value. "
         "**{count} generalised cells** ({share} of all cells) are each the only one in their "
         "class with their value.",
-        share=percent(100 * disclosure.alone_share),
+        share=percent(100 * leak.alone_share),
     )
     sentences = [alone, cells]
-    if disclosure.release is None or disclosure.shares is None or column is None:
+    if leak.release is None or leak.shares is None or column is None:
         sentences.append(
             "No column is sensitive, so what the shares reveal about one is not measured."
         )
         return " ".join(sentences)
     sure, certain, right = (
-        _compare_shares(disclosure, name) for name in ("sureness", "certain", "right")
+        _compare_shares(leak, name) for name in ("sureness", "certain", "right")
     )
     sentences.append(
         f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
@@ -317,11 +305,9 @@ def disclosure_sentence(disclosure: ShareDisclosure, column: str | None, suppres
     return " ".join(sentences)
 
 
-def _compare_shares(disclosure: ShareDisclosure, name: str) -> str:
-    assert disclosure.release is not None and disclosure.shares is not None
-    before, after = (
-        percent(100 * getattr(g, name)) for g in (disclosure.release, disclosure.shares)
-    )
+def _compare_shares(leak: ShareDisclosure, name: str) -> str:
+    assert leak.release is not None and leak.shares is not None
+    before, after = (percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
     if before == after:
         return f"**{after}** (as without the shares)"
     return f"**{after}** ({before} without the shares)"

@@ -60,23 +60,17 @@ class Trials(NamedTuple):
     @property
     def chosen(self) -> list[ReleaseMeasures | LearntScores]:
         fits = set(self.wanted)
-        releases = {(result.algorithm, result.k) for result in fits}
+        releases = {(item.algorithm, item.k) for item in fits}
         return [
-            result
-            for result in self.found
-            if (
-                result.wanted in fits
-                if isinstance(result, LearntScores)
-                else result[:2] in releases
-            )
+            item
+            for item in self.found
+            if (item.wanted in fits if isinstance(item, LearntScores) else item[:2] in releases)
         ]
 
     @property
     def known(self) -> str:
         """A fingerprint of the chosen fits that have results."""
-        texts = sorted(
-            str(result.wanted) for result in self.chosen if isinstance(result, LearntScores)
-        )
+        texts = sorted(str(item.wanted) for item in self.chosen if isinstance(item, LearntScores))
         return fingerprint_of(*texts)
 
     def check(self) -> None:
@@ -109,14 +103,11 @@ def trials_of(work: Work, ground: LearningInputs) -> Trials:
     trainings = tuple(
         Training(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
     )
-    results = tuple(
-        result for key in keys.values() for result in work.findings.predicted.get(key, ())
-    )
+    results = tuple(item for key in keys.values() for item in work.findings.predicted.get(key, ()))
     return Trials(prediction, trainings, ks, results, keys)
 
 
 def _plan_for(work: Work, algorithm: str) -> Plan:
-    """The plan with another algorithm, for k-anonymity alone."""
     return plan_of(work.with_parts(replace(work.settings, algorithm=algorithm, models=())))
 
 
@@ -132,21 +123,17 @@ def prediction_request(work: Work) -> Request:
 
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
-    results_by_key: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
+    by_key: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
         key: {_identify(result): result for result in work.findings.predicted.get(key, ())}
         for key in keys.values()
     }
     for result in parts:
         if isinstance(result, LearntScores | ReleaseMeasures):
-            results_by_key[keys[_identify(result)[0]]][_identify(result)] = result
-    others = {
-        key: results
-        for key, results in work.findings.predicted.items()
-        if key not in results_by_key
-    }
-    remembered = dict([*others.items()][-_MOST_STUDIES:])
-    new = {key: tuple(results.values()) for key, results in results_by_key.items()}
-    return work.with_parts(replace(work.findings, predicted={**remembered, **new}))
+            by_key[keys[_identify(result)[0]]][_identify(result)] = result
+    others = {key: items for key, items in work.findings.predicted.items() if key not in by_key}
+    recent = dict([*others.items()][-_MOST_STUDIES:])
+    new = {key: tuple(items.values()) for key, items in by_key.items()}
+    return work.with_parts(replace(work.findings, predicted={**recent, **new}))
 
 
 def _identify(result: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
@@ -184,7 +171,6 @@ def agreements_of(points: pd.DataFrame, measures: Mapping[str, Card]) -> pd.Data
 
 
 def best_measures(table: pd.DataFrame, column: str) -> list[str]:
-    """The measures with the highest mean agreement over classifiers, to two digits."""
     mean = table.groupby("measure", sort=False)[column].mean().dropna().round(2)
     return [str(name) for name in mean.index[mean == mean.max()]]
 

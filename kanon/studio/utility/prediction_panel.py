@@ -44,7 +44,7 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 
 
-def _change_view(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     view = state.work().view(UtilityView)
     state.change(replace(view, predicting=replace(view.predicting, **fields)))
 
@@ -88,12 +88,7 @@ def _show_choices(work: Work, ground: LearningInputs | None) -> None:
         "Algorithms",
         algorithms_offered(),
         **bound(
-            "predicting-algorithms",
-            algorithms,
-            "algorithms",
-            into=_change_view,
-            read=tuple,
-            keep=True,
+            "predicting-algorithms", algorithms, "algorithms", into=_set, read=tuple, keep=True
         ),
         format_func=short_title,
         placeholder="Choose some",
@@ -102,7 +97,7 @@ def _show_choices(work: Work, ground: LearningInputs | None) -> None:
     st.multiselect(
         "Classifiers",
         list(CLASSIFIERS),
-        **bound(key, learners, "classifiers", into=_change_view, read=tuple, keep=True),
+        **bound(key, learners, "classifiers", into=_set, read=tuple, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         placeholder="Choose some",
     )
@@ -115,12 +110,12 @@ def _show_choices(work: Work, ground: LearningInputs | None) -> None:
     columns[2].selectbox(
         "Represented as",
         list(REPRESENTATIONS),
-        **bound("predicting-representation", form, "representation", into=_change_view, keep=True),
+        **bound("predicting-representation", form, "representation", into=_set, keep=True),
         format_func=lambda name: REPRESENTATIONS[name].title,
         help=REPRESENTATIONS[form].summary,
     )
     with columns[3]:
-        ks_field(view.ks, "predicting-ks", _change_view)
+        ks_field(view.ks, "predicting-ks", _set)
 
 
 def _show_start(work: Work, ground: LearningInputs, trials: Trials) -> None:
@@ -136,17 +131,17 @@ def _show_results(work: Work, trials: Trials, points: pd.DataFrame, score: str) 
     view = work.view(UtilityView).predicting
     measures = measures_used(points)
     about = f"{[*trials.keys.values()]}|{score}|{trials.known}"
-    agreements = state.remembered("agreements", about, lambda: agreements_of(points, measures))
+    table = state.remembered("agreements", about, lambda: agreements_of(points, measures))
     classifiers = {
         name: CLASSIFIERS[name].card.title for name in CLASSIFIERS if name in points.columns
     }
-    cards = {name: measures[name] for name in dict.fromkeys(agreements["measure"])}
-    sentences = agreement_said(agreements, measures)
-    title = agreement_title(agreements, measures, score)
+    cards = {name: measures[name] for name in dict.fromkeys(table["measure"])}
+    sentences = agreement_said(table, measures)
+    title = agreement_title(table, measures, score)
     if trials.lacking:
         title += f", so far ({counted(len(points), 'release')})"
-    figure = agreement_chart(agreements, cards, classifiers, title)
-    picture(figure, lambda: agreements, "utility-agreements", about, PictureSettings.of_table(work))
+    figure = agreement_chart(table, cards, classifiers, title)
+    picture(figure, lambda: table, "utility-agreements", about, PictureSettings.of_table(work))
     for sentence in sentences:
         st.markdown(plain(sentence))
     measure = view.measure if view.measure in cards else next(iter(cards))
@@ -155,18 +150,18 @@ def _show_results(work: Work, trials: Trials, points: pd.DataFrame, score: str) 
     measure_side.selectbox(
         "Measure",
         list(cards),
-        **bound("predicting-measure", measure, "measure", into=_change_view, keep=True),
+        **bound("predicting-measure", measure, "measure", into=_set, keep=True),
         format_func=lambda name: cards[name].title,
         help=plain(cards[measure].summary),
     )
     classifier_side.selectbox(
         "Classifier",
         list(classifiers),
-        **bound("predicting-classifier", column, "classifier", into=_change_view, keep=True),
+        **bound("predicting-classifier", column, "classifier", into=_set, keep=True),
         format_func=lambda name: classifiers[name],
     )
     card = replace(cards[measure], name=measure)
-    row = agreements[(agreements["measure"] == measure) & (agreements["score"] == column)].iloc[0]
+    row = table[(table["measure"] == measure) & (table["score"] == column)].iloc[0]
     title = f"Agreement {_write_correlation(row['agreement'])} over all releases"
     if not isnan(row["at_equal_k"]):
         title += f", {_write_correlation(row['at_equal_k'])} at equal k"
@@ -181,5 +176,4 @@ def _show_results(work: Work, trials: Trials, points: pd.DataFrame, score: str) 
 
 
 def _write_correlation(number: float) -> str:
-    """A correlation with two digits; a dash for none."""
     return "–" if isnan(number) else f"{number:.2f}".replace("-", "−")

@@ -97,7 +97,8 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     assert ui.button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     (table,) = at.dataframe
     assert [*table.value.columns] == [
-        "Rank", "Configuration", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
+        "Rank", "Configuration", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓",
+        "Nothing beats it",
     ]  # fmt: skip
     weight(at, "utility", 0)
     assert not ui.work(at).running and cards(at) != before

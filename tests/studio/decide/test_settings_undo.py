@@ -48,7 +48,8 @@ def test_what_a_button_took_is_given_back(begun, part):
     taken = TAKEN[part](begun)
     assert chosen(taken) != chosen(begun) and can_go_back(taken, part)
     back = as_before(taken, part)
-    assert chosen(back) == chosen(begun) and back.message.notice == "The previous settings are back."
+    assert chosen(back) == chosen(begun)
+    assert back.message.notice == "The previous settings are back."
     assert not can_go_back(back, part)
 
 

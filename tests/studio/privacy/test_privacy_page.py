@@ -82,7 +82,8 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     ui.choose(at, fact(at, 0), "F")
     ui.choose(at, fact(at, 1), "Lion")
     assert said(at, "**Before:**") == (
-        "**Before:** 2 records match, and all have the same value: the attacker is certain of “Cold”."
+        "**Before:** 2 records match, and all have the same value: the attacker is certain of "
+        "“Cold”."
     )
     assert said(at, "**After:**") == (
         "**After:** 4 records match; the best guess is “Cold”, 50.0 % sure."
