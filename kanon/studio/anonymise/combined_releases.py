@@ -30,7 +30,7 @@ from kanon.studio.widgets.result import in_columns, name_in_files
 _how = Sections(__file__)
 
 
-def _collect_handed() -> Work:
+def _collect_releases() -> Work:
     new = state.work().kept.made
     while new:
         work = state.work()
@@ -40,10 +40,10 @@ def _collect_handed() -> Work:
     return state.work()
 
 
-def together(settings: str, done: Run) -> None:
+def together(settings: str, run: Run) -> None:
     """What the release on screen and earlier ones reveal together; nothing for the first one."""
-    work = _collect_handed()
-    now = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)
+    work = _collect_releases()
+    now = EarlierRelease.of(settings, name_in_files(run.prepared.plan), run)
     before = [release for release in work.kept.handed if release.key != now.key]
     if not before:
         return
@@ -61,11 +61,11 @@ def together(settings: str, done: Run) -> None:
             st.markdown(_how("combined"))
 
 
-def _describe_times(released: int, counting: int, this: bool, others: int) -> str:
-    times = one_or_many(released, "once", "{count} times")
+def _describe_times(times_released: int, counting: int, this: bool, others: int) -> str:
+    times = one_or_many(times_released, "once", "{count} times")
     often = f"ou have released this table **{times}** in this session"
     often = f"Including this one, y{often}" if this else f"Y{often}"
-    if counting != released:
+    if counting != times_released:
         often = f"{often}; {counted(counting, 'of these counts', 'of these count')}"
     if not others:
         return f"{often}. No other release was given out."
@@ -74,8 +74,10 @@ def _describe_times(released: int, counting: int, this: bool, others: int) -> st
     return f"{often}. Anyone who holds {holds} can combine them:"
 
 
-def _show_or_offer(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]) -> None:
-    releases, key = [release.release for release in handed], key_of_all(handed)
+def _show_or_offer(
+    work: Work, releases_out: Sequence[EarlierRelease], names: Sequence[str]
+) -> None:
+    releases, key = [release.release for release in releases_out], key_of_all(releases_out)
     if work.findings.together is not None and work.findings.together[0] == key:
         _show_combination(work, work.findings.together[1], names)
         return

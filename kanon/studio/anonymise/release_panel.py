@@ -258,7 +258,7 @@ def _show_release_buttons(
         disabled=obstacle is not None,
         type="secondary" if stale else "primary",
     )
-    _offer_archive(run, make, kind, form, f"{name}|{about}|{neutral}", obstacle is not None)
+    _show_archive_button(run, make, kind, form, f"{name}|{about}|{neutral}", obstacle is not None)
     return obstacle
 
 
@@ -274,18 +274,18 @@ def _choose_text_form(work: Work, run: Run, kind: str) -> TextForm:
     return form
 
 
-def _offer_archive(
+def _show_archive_button(
     run: Run, make_table: Callable[[], bytes], kind: str, form: TextForm, about: str, disabled: bool
 ) -> None:
     date, publish = datetime.date.today(), publish_choice("archive-publish")
 
-    def make_archive() -> bytes:
+    def build_archive() -> bytes:
         file = ReleasedFile(make_table(), kind, form, run.released(index=True))
         return archive(run, file, date, publish)
 
     file_button(
         "Release archive",
-        make_archive,
+        build_archive,
         "release",
         "zip",
         f"{about}|{kind}|{form}|{date}|{publish}",

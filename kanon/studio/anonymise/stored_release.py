@@ -71,7 +71,7 @@ def write_controls(
         suggested,
         "Write the release (old settings)" if stale else "Write the release",
         2.4,
-        "" if written is None else _describe_written(written),
+        "" if written is None else _describe_file(written),
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
         on_click=partial(runner.run, refused=said_at_destination),
@@ -118,7 +118,7 @@ def writing_request(work: Work, run: Run, suggested: str, handed: EarlierRelease
     part = part_of(target.path)
     suppressed = 0 if plan.suppressed == "keep" else run.recoding.suppressed_records
     then = partial(
-        _store_written, target.shown, plan.k, source.classes.n_records - suppressed, handed
+        _store_result, target.shown, plan.k, source.classes.n_records - suppressed, handed
     )
     return Request(
         "writing",
@@ -129,7 +129,7 @@ def writing_request(work: Work, run: Run, suggested: str, handed: EarlierRelease
         lane="long",
         begins=partial(_store_target, target),
         after=partial(remove, part),
-        cancelled=partial(_end_cancelled, then),
+        cancelled=partial(_end_writing, then),
         failed=said_at_destination,
     )
 
@@ -139,7 +139,7 @@ def _store_target(target: Address, work: Work) -> Work:
     return work.with_parts(destination)
 
 
-def _store_written(
+def _store_result(
     place: str, k: int, records: int, handed: EarlierRelease, work: Work, _: object
 ) -> Work:
     written = WrittenRelease(place, k, records, work.running["writing"].job.seconds)
@@ -149,7 +149,7 @@ def _store_written(
     )
 
 
-def _end_cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
+def _end_writing(then: Callable[[Work, object], Work], work: Work) -> Work:
     if complete_at(work.view(Destination).target):
         finished = then(work, None)
         return finished.with_notice("The release was complete before it could be cancelled.")
@@ -161,7 +161,7 @@ def _set_destination(typed: str, suggested: str) -> None:
     state.change(replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
-def _describe_written(written: WrittenRelease) -> str:
+def _describe_file(written: WrittenRelease) -> str:
     records, k = counted(written.records, "record"), thin(written.k)
     return f"Written: {records} for k = {k} in {written.seconds:.2f} s to {plain(written.place)}"
 
@@ -324,7 +324,7 @@ def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
     """
     cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
     rows = []
-    for name, value in _iterate_numbers(measures):
+    for name, value in _list_numbers(measures):
         first, _, rest = name.partition(".")
         if first in cards:
             of_metric = METRICS[rest].card.title if rest in METRICS else rest
@@ -337,12 +337,12 @@ def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
     return table.astype({"value": float})
 
 
-def _iterate_numbers(
+def _list_numbers(
     measures: Mapping[str, Any], before: str = ""
 ) -> Iterator[tuple[str, float | None]]:
     for name, value in measures.items():
         if isinstance(value, Mapping):
-            yield from _iterate_numbers(value, f"{before}{name}.")
+            yield from _list_numbers(value, f"{before}{name}.")
         elif value is None or isinstance(value, (int, float)):
             yield f"{before}{name}", value
 

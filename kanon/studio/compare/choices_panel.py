@@ -266,7 +266,7 @@ def presets_row(work: Work) -> None:
                 preset.title,
                 icon=":material/bolt:",
                 disabled="comparison" in work.running,
-                on_click=_use_preset,
+                on_click=_take_preset,
                 args=(name,),
                 key=f"preset-{name}",
                 help=preset.about,
@@ -288,6 +288,6 @@ def presets_row(work: Work) -> None:
         )
 
 
-def _use_preset(name: str) -> None:
+def _take_preset(name: str) -> None:
     state.put(with_preset(state.work(), name))
     runner.run(comparison_request)

@@ -23,9 +23,9 @@ def last_made(work: Work) -> tuple[Comparison | None, str, str]:
     if work.findings.comparison is None:
         return None, "", ""
     last = work.findings.comparison.comparison
-    shown = last.only([line.name for line in last.lines], work.compare.bands and last.has_bands)
-    key = f"{work.findings.comparison.key}|{shown.has_bands}"
-    return shown, key, key
+    visible = last.only([line.name for line in last.lines], work.compare.bands and last.has_bands)
+    key = f"{work.findings.comparison.key}|{visible.has_bands}"
+    return visible, key, key
 
 
 def curves(

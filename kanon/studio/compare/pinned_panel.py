@@ -39,7 +39,7 @@ def kept_chips(work: Work) -> None:
         selection_mode="multi",
         label_visibility="collapsed",
         **bound(
-            f"compare-kept-{_hash_for_key(repr(titles))}",
+            f"compare-kept-{_get_short_hash(repr(titles))}",
             [configuration.title for configuration in work.kept.pinned if configuration.shown],
             _set_visible,
         ),
@@ -70,7 +70,7 @@ def yardstick_choice(work: Work) -> None:
             "Measure all lines by the hierarchies",
             range(len(offered)),
             **bound(
-                f"compare-yardstick-{_hash_for_key(repr(offered))}",
+                f"compare-yardstick-{_get_short_hash(repr(offered))}",
                 offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0,
                 lambda value: state.change(replace(state.work().kept, yardstick=offered[value])),
             ),
@@ -104,7 +104,7 @@ def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
         state.said_here("keeping")
         _show_save_fields([line for line in lines if not line.kept])
         for place, configuration in enumerate(work.kept.pinned):
-            _show_saved(place, configuration)
+            _show_entry(place, configuration)
         if work.kept.unpinned is not None:
             st.button(
                 f"Restore {plain(work.kept.unpinned.title)}",
@@ -126,11 +126,11 @@ def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
         "Line",
         range(len(lines)),
         format_func=lambda place: plain(lines[place].title),
-        key=f"keep-line-{_hash_for_key(repr(names))}",
+        key=f"keep-line-{_get_short_hash(repr(names))}",
     )
     line = lines[position or 0]
     alone = full_title(line.configuration, line.guide.card.title)
-    field = f"keep-name-{_hash_for_key(line.name)}"
+    field = f"keep-name-{_get_short_hash(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=field, placeholder=alone)
         st.button(
@@ -143,8 +143,8 @@ def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
         )
 
 
-def _show_saved(place: int, configuration: NamedConfiguration) -> None:
-    field = f"kept-name-{place}-{_hash_for_key(configuration.title)}"
+def _show_entry(place: int, configuration: NamedConfiguration) -> None:
+    field = f"kept-name-{place}-{_get_short_hash(configuration.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be used stays as typed, to be corrected.
         st.text_input(
@@ -157,13 +157,13 @@ def _show_saved(place: int, configuration: NamedConfiguration) -> None:
         plan_button(
             export(configuration),
             f"plan-{name_in_files(configuration.plan)}",
-            f"kept-plan-{_hash_for_key(configuration.title)}",
+            f"kept-plan-{_get_short_hash(configuration.title)}",
             help="Everything about this configuration; python -m kanon run repeats it.",
         )
         st.button(
             "Use",
             icon=":material/input:",
-            key=f"kept-use-{_hash_for_key(configuration.title)}",
+            key=f"kept-use-{_get_short_hash(configuration.title)}",
             on_click=_try_change,
             args=(lambda work: used(work, configuration.title),),
             help="Sets roles, hierarchies and settings as in this plan. If values of this table "
@@ -173,7 +173,7 @@ def _show_saved(place: int, configuration: NamedConfiguration) -> None:
         st.button(
             "Remove",
             icon=":material/close:",
-            key=f"kept-remove-{_hash_for_key(configuration.title)}",
+            key=f"kept-remove-{_get_short_hash(configuration.title)}",
             on_click=_try_change,
             args=(lambda work: unpinned(work, configuration.title),),
         )
@@ -209,5 +209,5 @@ def _try_change(change: Callable[[Work], Work]) -> None:
     state.attempt(lambda: change(state.work()), at="keeping")
 
 
-def _hash_for_key(text: str) -> str:
+def _get_short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]

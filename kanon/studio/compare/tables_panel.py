@@ -208,14 +208,14 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
 
 
 def standings(
-    found: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **fields: Any
+    ranks: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **fields: Any
 ) -> None:
     rows, columns, is_wide = titles_of(comparison), line_titles(comparison), wide(comparison)
-    st.table(standing_table(found, rows, columns, digits, is_wide))
+    st.table(standing_table(ranks, rows, columns, digits, is_wide))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
-            st.table(bands_table(found, rows, columns, is_wide))
-    data_button(DATA[name], lambda: found.table(**fields), name, f"{about}|{fields}")
+            st.table(bands_table(ranks, rows, columns, is_wide))
+    data_button(DATA[name], lambda: ranks.table(**fields), name, f"{about}|{fields}")
 
 
 def how_to_read(comparison: Comparison) -> str:
@@ -329,11 +329,11 @@ def closeness(
             "is not measured by its own hierarchies and metric."
         )
     closer_button(wanted, "compare")
-    known = [gap for line in lines if (gap := line.gap) is not None]
+    gaps = [gap for line in lines if (gap := line.gap) is not None]
     data_button(
-        "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{known}"
+        "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{gaps}"
     )
-    for gap in known[:1]:
+    for gap in gaps[:1]:
         st.caption(how_bound(gap))
 
 

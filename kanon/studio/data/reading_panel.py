@@ -162,7 +162,7 @@ def markers_offered(work: Work, file: TableFile) -> None:
     texts = {marker: n for marker, n in file.markers_present.items() if marker not in answered}
     if texts:
         descriptions = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
-        _offer_markers(
+        _propose_markers(
             work,
             f"These look like missing cells but count as values: {plain(joined(descriptions))}.",
             list(texts),
@@ -174,10 +174,10 @@ def markers_offered(work: Work, file: TableFile) -> None:
         question = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
         cells = counted(odd.elsewhere, "cell")
         beyond = f"It would also count as missing in {cells} of other columns."
-        _offer_markers(work, f"{question} {beyond}" if odd.elsewhere else question, [odd.marker])
+        _propose_markers(work, f"{question} {beyond}" if odd.elsewhere else question, [odd.marker])
 
 
-def _offer_markers(work: Work, sentence: str, markers: Sequence[str]) -> None:
+def _propose_markers(work: Work, sentence: str, markers: Sequence[str]) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/help: {sentence}")
         for marker in markers:

@@ -59,10 +59,10 @@ def found_in(
     size: int,
     person: str | None,
 ) -> SinglingOut:
-    def report_progress(fraction: float, _: str) -> None:
+    def show_progress(fraction: float, _: str) -> None:
         progress(fraction, "Counting sets of columns")
 
-    return singling_out(table, columns, share, k, size, progress=report_progress, person=person)
+    return singling_out(table, columns, share, k, size, progress=show_progress, person=person)
 
 
 def singling_out_request(work: Work) -> Request | None:

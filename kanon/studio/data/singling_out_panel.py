@@ -197,7 +197,7 @@ def _list_sets(work: Work, result: SinglingOut) -> None:
             f"{percent(100 * smallest_set.singled_out / result.number)}"
         )
         with button:
-            _offer_role(work, result, smallest_set, f"singling-make-{work.version}-{place}")
+            _propose_role(work, result, smallest_set, f"singling-make-{work.version}-{place}")
     more = len(result.sets) - _AT_ONCE
     if more > 0:
         st.caption(counted(more, "more set is in the file.", "more sets are in the file."))
@@ -210,7 +210,7 @@ def _list_sets(work: Work, result: SinglingOut) -> None:
     )
 
 
-def _offer_role(work: Work, result: SinglingOut, smallest_set: SmallestSet, key: str) -> None:
+def _propose_role(work: Work, result: SinglingOut, smallest_set: SmallestSet, key: str) -> None:
     if smallest_set.columns[0] in result.identifier_like:
         if work.table.roles[smallest_set.columns[0]] is Role.IDENTIFIER:
             st.caption("It is an identifier now.")

@@ -188,7 +188,7 @@ def opening_request(work: Work) -> Request:
         "opening",
         open_work,
         (address, work.view(Place).engine or None, ReadSettings()),
-        _start_with_opened,
+        _start_table,
         limit="engine_minutes",
         begins=lambda work: work.with_parts(replace(work.view(Place), problem="")),
         cancelled=opening_cancelled,
@@ -196,7 +196,7 @@ def opening_request(work: Work) -> Request:
     )
 
 
-def _start_with_opened(work: Work, opened_work: Work) -> Work:
+def _start_table(work: Work, opened_work: Work) -> Work:
     return replace(opened_work, version=work.version + 1).with_parts(work.view(Place))
 
 

@@ -65,7 +65,7 @@ def show(work: Work) -> None:
     reason = refusal([model], table)
     current = _get_current_result(work, model)
     _show_model_fields(work, model, table, current is None, reason is not None)
-    if model in (mistyped := _get_mistyped(work)):
+    if model in (mistyped := _get_wrong_entries(work)):
         sentence = not_used(model, model.symbol, mistyped[model])
         st.error(plain(sentence), icon=":material/error:")
     elif reason is not None:
@@ -141,7 +141,7 @@ def _show_number_field(work: Work, model: SensitiveModel) -> None:
     range_of_number, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
     kind: Any = int if range_of_number.whole else float
     key = f"reverse-number-{work.version}-{model.card.name}-{model.column}-{value}"
-    number = _get_mistyped(work).get(model, value)
+    number = _get_wrong_entries(work).get(model, value)
     st.number_input(
         f"{model.symbol} {'≤' if isinstance(model, TCloseness) else '≥'}",
         value=None,  # otherwise an empty field would return the minimum
@@ -164,7 +164,7 @@ def _set_part(model: SensitiveModel, **typed: Any) -> None:
     """Use the typed number; one that cannot be used stays in its field and changes nothing."""
     ((part, value),) = typed.items()
     new = None if value is None else changed(model, **typed)
-    mistyped = _get_mistyped(state.work())
+    mistyped = _get_wrong_entries(state.work())
     if new is None:
         mistyped[model] = value
         return
@@ -173,7 +173,7 @@ def _set_part(model: SensitiveModel, **typed: Any) -> None:
     _set_model(new)
 
 
-def _get_mistyped(work: Work) -> dict[SensitiveModel, float | None]:
+def _get_wrong_entries(work: Work) -> dict[SensitiveModel, float | None]:
     return state.remembered("mistyped given", work.version, dict)
 
 

@@ -190,7 +190,7 @@ def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision 
     title, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
     title.markdown(f"**{plain(limit.card.title)}**", help=plain(limit.card.summary))
     key = f"decide-wanted-{work.version}-{name}-{limit.wanted}"
-    value = _get_refused(work).get((name, limit.wanted), limit.wanted)
+    value = _get_wrong_entries(work).get((name, limit.wanted), limit.wanted)
     unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else limit.card.unit
     with number:
         st.number_input(
@@ -202,7 +202,7 @@ def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision 
             **bound(key, None if value is None else float(value), _set_threshold, name),
         )
     with reached:
-        for line in _describe_reached(work, name, limit, decision):
+        for line in _list_levels(work, name, limit, decision):
             st.markdown(line)
     with source:
         _show_source(work, name, limit)
@@ -210,9 +210,7 @@ def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision 
         st.error(plain(_explain_refusal(limit, name, value)), icon=":material/error:")
 
 
-def _describe_reached(
-    work: Work, name: str, limit: Threshold, decision: Decision | None
-) -> list[str]:
+def _list_levels(work: Work, name: str, limit: Threshold, decision: Decision | None) -> list[str]:
     lines = []
     for part in [] if decision is None else decision.parts:
         if part.threshold.card.name == name:
@@ -250,7 +248,7 @@ def _describe_out_of_reach(work: Work, limit: Threshold) -> list[str]:
     ]
 
 
-def _get_refused(work: Work) -> dict[tuple[str, float | None], float]:
+def _get_wrong_entries(work: Work) -> dict[tuple[str, float | None], float]:
     """The typed numbers that are not allowed, by threshold and the number that still holds."""
     return state.remembered("refused thresholds", work.version, dict)
 
@@ -272,7 +270,7 @@ def _set_threshold(name: str, value: Any) -> None:
     work, number = state.work(), value
     context = work.purpose.context
     limit, before = thresholds(context)[name], getattr(context.thresholds, name)
-    refused_values = _get_refused(work)
+    refused_values = _get_wrong_entries(work)
     refused_values.pop((name, limit.wanted), None)
     if _explain_refusal(limit, name, number):
         refused_values[name, limit.wanted] = number
@@ -282,8 +280,8 @@ def _set_threshold(name: str, value: Any) -> None:
 
 
 def _reset_threshold(name: str) -> None:
-    for place in [place for place in _get_refused(state.work()) if place[0] == name]:
-        del _get_refused(state.work())[place]
+    for place in [place for place in _get_wrong_entries(state.work()) if place[0] == name]:
+        del _get_wrong_entries(state.work())[place]
     _set_context(with_own(state.work().purpose.context, name, None))
 
 

@@ -53,10 +53,10 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
                 type="primary",
                 key="preview-use",
                 disabled=preview.tree is None,
-                on_click=_use_preview,
+                on_click=_take_preview,
                 args=(column,),
             )
-            st.button("Discard", key="preview-discard", on_click=_discard_preview, args=(column,))
+            st.button("Discard", key="preview-discard", on_click=_drop_preview, args=(column,))
         builder_fields(preview, prefix, _update_preview, column, prefix)
         if preview.builder == "codes":
             _show_ranges_upload(work, column)
@@ -72,7 +72,7 @@ def _get_prefix(work: Work, column: str) -> str:
 def _choose_builder(column: str, value: Any) -> None:
     builder, work = value, state.work()
     if builder is None:
-        _discard_preview(column)
+        _drop_preview(column)
         return
     old = work.table.previews.get(column) or work.table.choices[column]
     _show_preview(column, built(work, column, old, builder, {}))
@@ -104,7 +104,7 @@ def _take_ranges(column: str, key: str) -> None:
     if file is None or old is None:
         return
 
-    def put_ranges() -> Work:
+    def set_ranges() -> Work:
         ranges = ranges_text(parse_ranges(text_of_file(file.getvalue(), file.name)))
         preview = built(work, column, old, old.builder, {"ranges": ranges})
         previews = {**work.table.previews, column: preview}
@@ -113,7 +113,7 @@ def _take_ranges(column: str, key: str) -> None:
             replace(work.shared, uploads=work.shared.uploads + 1),
         )
 
-    state.attempt(put_ranges)
+    state.attempt(set_ranges)
 
 
 def _suggest_hierarchy(column: str) -> None:
@@ -126,13 +126,13 @@ def _show_preview(column: str, preview: HierarchyChoice) -> None:
     )
 
 
-def _use_preview(column: str) -> None:
+def _take_preview(column: str) -> None:
     preview = state.work().table.previews[column]
-    _discard_preview(column)
+    _drop_preview(column)
     state.put(with_choice(state.work(), column, preview))
 
 
-def _discard_preview(column: str) -> None:
+def _drop_preview(column: str) -> None:
     work = state.work()
     previews = {name: other for name, other in work.table.previews.items() if name != column}
     state.put(work.with_parts(replace(work.table, previews=previews), Message()))

@@ -65,22 +65,22 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
         )
     if choice.tree is not None:
         tree = choice.tree
-        _offer(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
+        _show_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _offer(work, "JSON with weights", "json", {column: tree}, make_json)
+        _show_download(work, "JSON with weights", "json", {column: tree}, make_json)
         make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
-        _offer(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
+        _show_download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
         if fits_graphml(tree):
             make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
-            _offer(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
+            _show_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
         label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
-        _offer(work, label, "zip", trees, lambda: write_bundle(trees))
+        _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
 
 
-def _offer(
+def _show_download(
     work: Work,
     label: str,
     ending: str,
@@ -105,11 +105,11 @@ def _take_lines(column: str, key: str) -> None:
     """Use the pasted lines; they stay in the field if something is wrong."""
     text = state.typed(key) or ""
 
-    def use_lines() -> Work:
+    def take_lines() -> Work:
         table = tables.tree_from_text(text)
         return tree_edits.with_tree_drawn(state.work(), column, table.hierarchy, table.notes)
 
-    state.attempt(use_lines)
+    state.attempt(take_lines)
 
 
 def review(work: Work) -> None:
@@ -147,7 +147,7 @@ def review(work: Work) -> None:
             type="primary",
             disabled=not ready,
             key="import-use",
-            on_click=_use_imports,
+            on_click=_take_imports,
         )
         st.button(
             "Discard",
@@ -156,7 +156,7 @@ def review(work: Work) -> None:
         )
 
 
-def _use_imports() -> None:
+def _take_imports() -> None:
     state.put(with_imported(state.work()))
     notice = "The hierarchies are now in use. Undo brings back the earlier ones."
     state.change(Message(notice=notice))

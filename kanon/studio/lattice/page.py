@@ -279,10 +279,10 @@ def page() -> None:
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     choices(work)
-    seen = explored_with_note(work)
-    if seen is None:
+    pair = explored_with_note(work)
+    if pair is None:
         return
-    subject, lattice = seen
+    subject, lattice = pair
     work = state.work()
     node = chosen_node(work, lattice)
     picture(work, subject, lattice, node)

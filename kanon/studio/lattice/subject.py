@@ -95,13 +95,13 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
     records = work.table.complete_records.n_records
     settings = fingerprint_of(settings_of(inside, plan), plan.k, records)
 
-    def make_subject() -> Subject:
+    def build_subject() -> Subject:
         prepared = prepare(plan, work.table.complete_records)
         task = prepared.task()
         task.check()
         return Subject(prepared, task, settings, outline(task))
 
-    return remember("lattice-ready", settings, make_subject)
+    return remember("lattice-ready", settings, build_subject)
 
 
 def at_once(subject: Subject) -> bool:

@@ -80,7 +80,7 @@ def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int],
             state.seeded(zoom, cell.get("view"))
             on_pick(row, column)
 
-    def forget_zoom() -> None:
+    def clear_zoom() -> None:
         state.seeded(zoom, None)
 
     ranges = _get_zoom_ranges(state.typed(zoom), revision, size)
@@ -92,7 +92,7 @@ def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int],
         key=listener,
         data={"chart": key, "of": revision, "zoomed": bool(ranges)},
         on_cell_change=pick_cell,
-        on_out_change=forget_zoom,
+        on_out_change=clear_zoom,
     )
     chart(figure, key)
 

@@ -70,7 +70,7 @@ def show_matrix(work: Work, result: Result, run: Run, k: int) -> None:
         _show_disclosure(work, result, run, k)
     else:
         st.caption(plain(nothing_more(name)))
-    _offer_downloads(result, run, k, name)
+    _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
         st.markdown(how_represented(recoding, matrix, visible, name))
 
@@ -114,7 +114,7 @@ def _show_disclosure(work: Work, result: Result, run: Run, k: int) -> None:
     st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
 
 
-def _offer_downloads(result: Result, run: Run, k: int, name: str) -> None:
+def _show_downloads(result: Result, run: Run, k: int, name: str) -> None:
     source, recoding = run.prepared.source, run.recoding
     if not isinstance(source, MemorySource):
         st.caption("This table stays in its engine, so there is no file with a matrix.")

@@ -124,19 +124,19 @@ def prediction_request(work: Work) -> Request:
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
     by_key: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
-        key: {_identify(result): result for result in work.findings.predicted.get(key, ())}
+        key: {_get_identity(result): result for result in work.findings.predicted.get(key, ())}
         for key in keys.values()
     }
     for result in parts:
         if isinstance(result, LearntScores | ReleaseMeasures):
-            by_key[keys[_identify(result)[0]]][_identify(result)] = result
+            by_key[keys[_get_identity(result)[0]]][_get_identity(result)] = result
     others = {key: items for key, items in work.findings.predicted.items() if key not in by_key}
     recent = dict([*others.items()][-_MOST_STUDIES:])
     new = {key: tuple(items.values()) for key, items in by_key.items()}
     return work.with_parts(replace(work.findings, predicted={**recent, **new}))
 
 
-def _identify(result: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
+def _get_identity(result: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
     """The identity of a result, its algorithm first."""
     own = result.wanted if isinstance(result, LearntScores) else result[:2]
     return tuple(map(str, own))
