@@ -94,8 +94,8 @@ def size_said(ready: Subject) -> str:
 def _write_power_of_ten(log10: float) -> str:
     """A whole number from its logarithm: in full below a million, else as a power of ten.
 
-    >>> _power_of_ten(0.0), _power_of_ten(2.40824), _power_of_ten(123.4)
-    ('1', '256', 'about 10¹²³')
+    >>> [_write_power_of_ten(log10) for log10 in (0.0, 2.40824, 123.4)]
+    ['1', '256', 'about 10¹²³']
     """
     if log10 < 6:
         return thin(round(10**log10))

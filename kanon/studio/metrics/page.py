@@ -100,9 +100,9 @@ def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int],
 def _get_zoom_ranges(view: Any, revision: str, size: int) -> list[list[float]]:
     """The ranges that the user zoomed to in the same picture; else nothing.
 
-    >>> _ranges({"of": "a", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    >>> _get_zoom_ranges({"of": "a", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
     [[0.5, 2], [3, 1]]
-    >>> _ranges({"of": "b", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    >>> _get_zoom_ranges({"of": "b", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
     []
     """
     if not isinstance(view, dict) or view.get("of") != revision:

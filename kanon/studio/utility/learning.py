@@ -275,7 +275,7 @@ def _get_mean(values: Sequence[float] | np.ndarray) -> float:
 def _list_best(values: Mapping[str, float]) -> str:
     """The names with the highest number to three digits, and the number.
 
-    >>> _best_of({"a": 0.5, "b": 0.5001, "c": 0.4})
+    >>> _list_best({"a": 0.5, "b": 0.5001, "c": 0.4})
     'a and b alike (0.500)'
     """
     rounded = {
