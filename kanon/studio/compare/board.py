@@ -198,7 +198,7 @@ def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]
 def board_with_cursor(
     figure: go.Figure, cursor: dict[str, Any], k: int, on_move: Callable[[int], None]
 ) -> None:
-    """Draw a board and a cursor at k; ``moved`` gets the new k once the cursor rests."""
+    """Draw a board and a cursor at k; ``on_move`` gets the new k once the cursor rests."""
 
     def take_k() -> None:
         chosen_k = state.typed(_KEY).get("k")

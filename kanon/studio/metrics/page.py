@@ -63,7 +63,7 @@ def take_view(**fields: Any) -> None:
 
 
 def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
-    """Draw a cost matrix; ``picked`` gets the row and column of a clicked cell, in either picture.
+    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell, in either picture.
 
     ``key`` has letters, digits, ``-`` and ``_`` only.
     """
