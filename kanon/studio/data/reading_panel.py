@@ -219,7 +219,7 @@ def missing_choice(work: Work, incomplete: int) -> None:
         **bound(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
             "drop-records": f"Drop {records}",
-            "as-value": "Keep them: missing counts as a value of its own",
+            "as-value": "Keep them: count missing as a value of its own",
         }.get,
         horizontal=True,
     )

@@ -179,7 +179,7 @@ def _list_sets(work: Work, result: SinglingOut) -> None:
     undecided_columns = [name for name in contradicted_columns if name in work.table.undecided]
     if undecided_columns:
         st.warning(
-            f"Role not decided, but in one of these sets: {plain(', '.join(undecided_columns))}. "
+            f"No role yet, but in one of these sets: {plain(', '.join(undecided_columns))}. "
             "Make it a quasi-identifier, or leave it out of the release.",
             icon=":material/help:",
         )

@@ -41,10 +41,7 @@ def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
     assert "'widget' passes into the release" not in said and "grey insensitive or not" in said
     ui.press(at, "Find them")
     said = " ".join(ui.warnings(ui.settled(at)))
-    assert (
-        "Insensitive, but in one" not in said
-        and "Role not decided, but in one of these sets" in said
-    )
+    assert "Insensitive, but in one" not in said and "No role yet, but in one of these sets" in said
     ui.give_role(at, "widget", "insensitive")
     assert "Insensitive, but in one" in " ".join(ui.warnings(at))
 
