@@ -55,7 +55,7 @@ def load(page):
     with by.answered(page):
         by.button(page, "Keep them as they are").click()
     with by.answered(page):
-        page.get_by_text("Keep them: missing counts as a value of its own").click()
+        page.get_by_text("Keep them: count missing as a value of its own").click()
     person = page.get_by_role("combobox", name="Which column identifies the person?")
     expect(person).to_have_value(IDENTIFIERS[0])
 
