@@ -70,9 +70,9 @@ def choose_hierarchies(page):
     by.type_in(page, widths, "500, 1000, 2000")
     diagnosis = page.get_by_role("combobox", name="How Diagnose is released")
     by.choose(page, diagnosis, "Parts of codes")
-    expect(page.get_by_role("combobox", name="Released, and counted by every model")).to_have_value(
-        re.compile("^level 1 of")
-    )
+    expect(
+        page.get_by_role("combobox", name="Level in the release and in every model")
+    ).to_have_value(re.compile("^level 1 of"))
     by.picture(page, "extract-data")
 
 

@@ -1,4 +1,4 @@
-"""Which column says who a record is about: on the pages, from the warning to the release."""
+"""Which column identifies the person: on the pages, from the warning to the release."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The way back from settings that a button of the page Decide has taken over."""
+"""The undo of settings that a button of the page Decide has changed."""
 
 import pytest
 

@@ -77,7 +77,7 @@ def test_steppers_and_a_list_choose_a_node(start):
     other = next(node for node in explored.minimal if node != explored.least)
     ui.enter(at, box, other)
     assert levels(at) == other
-    assert "minimal: lower any column by one level, and it fails" in ui.page_text(at)
+    assert "minimal: it fails if any column is lowered by one level" in ui.page_text(at)
 
     for node in [(3, 2, 0), (0, 2, 0), (0, 0, 0)]:
         for column, level in zip(explored.attributes, node, strict=True):

@@ -55,7 +55,7 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     (title,) = ui.chart_titles(at)
     assert title.startswith("Mean AUC is highest in")
     assert any(
-        "Published (Viton et al. 2021): proportional is best" in text for text in ui.texts(at)
+        "Published (Viton et al. 2021): proportional is the best" in text for text in ui.texts(at)
     )
     table = at.dataframe[0].value
     assert list(table.columns) == ["oneClass", "fillParent", "fillChild", "proportional"]
