@@ -136,7 +136,7 @@ def _show_combination(work: Work, combination: CombinedReleases, names: Sequence
     if combination.undone:
         st.warning(
             f"{plain(listing(combination.undone))}: generalised or left out in one "
-            "release, but shown unchanged in another.",
+            "release, shown unchanged in another.",
             icon=":material/visibility:",
         )
 
