@@ -82,8 +82,8 @@ def size_said(ready: Subject) -> str:
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(outline.per_height)
     nodes = (
-        f"Nodes: {factors} = {thin(outline.size)}, the product of the heights h. Widest height: "
-        f"{thin(most)} nodes; the normal approximation, Π h / √(2π Σ (h² − 1) / 12), gives about "
+        f"Nodes: {factors} = {thin(outline.size)}, the product of the columns' numbers of levels. "
+        f"Widest height: {thin(most)} nodes; the normal approximation gives about "
         f"{thin(round(largest_level(trees)))}."
     )
     recodings = _write_power_of_ten(cell_recodings_log10(trees, outline.n_records))
