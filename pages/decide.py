@@ -1,4 +1,4 @@
-"""Which settings for this purpose? What the release is for, and whether it has what that asks."""
+"""Which settings for this purpose? The purpose of a release, and its verdict."""
 
 from kanon.studio.decide.page import page
 

@@ -1,4 +1,4 @@
-"""What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
+"""What does blurring cost? Cost matrices, composed metrics, and the weights of columns."""
 
 from kanon.studio.metrics.page import page
 

@@ -1,4 +1,4 @@
-"""What can still be found out about someone? Worst classes first, then an attack of one's own."""
+"""What can still be found out about someone? Worst classes first, then an attack to try."""
 
 from kanon.studio.privacy.page import page
 

@@ -1,4 +1,4 @@
-"""What does one sign? The report of a release for the file."""
+"""What goes on file about this release? The report."""
 
 from kanon.studio.report.page import page
 

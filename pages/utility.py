@@ -1,4 +1,4 @@
-"""What can still be learnt from this table? What changed, as a matrix, learning, what predicts."""
+"""What can still be learnt from this table? Changes, the matrix, learning, and prediction."""
 
 from kanon.studio.utility.page import page
 

@@ -161,7 +161,7 @@ def test_one_press_draws_a_board_that_can_be_read(compared):
     is_read_well(page, 9)
     for place in (1, 9):  # a matrix, and points
         with by.answered(page):
-            page.get_by_role("button", name=f"Panel {place} fills the screen").click()
+            page.get_by_role("button", name=f"Show panel {place} full screen").click()
         heads(page).to_have_count(1)
         back = page.get_by_role("button", name="Back to the board")
         expect(back).to_be_visible()

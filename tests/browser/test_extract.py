@@ -56,7 +56,7 @@ def load(page):
         by.button(page, "Keep them as they are").click()
     with by.answered(page):
         page.get_by_text("Keep them: count missing as a value of its own").click()
-    person = page.get_by_role("combobox", name="Which column says who a record is about?")
+    person = page.get_by_role("combobox", name="Which column identifies the person?")
     expect(person).to_have_value(IDENTIFIERS[0])
 
 
@@ -70,9 +70,9 @@ def choose_hierarchies(page):
     by.type_in(page, widths, "500, 1000, 2000")
     diagnosis = page.get_by_role("combobox", name="How Diagnose is released")
     by.choose(page, diagnosis, "Parts of codes")
-    expect(page.get_by_role("combobox", name="Released, and counted by every model")).to_have_value(
-        re.compile("^level 1 of")
-    )
+    expect(
+        page.get_by_role("combobox", name="Level in the release and in every model")
+    ).to_have_value(re.compile("^level 1 of"))
     by.picture(page, "extract-data")
 
 
@@ -81,11 +81,11 @@ def join_typos(page):
     by.go(page, "Hierarchies")
     with by.answered(page):
         page.get_by_test_id("stButtonGroup").get_by_text("Beruf", exact=True).click()
-    page.get_by_text("Values that look like spellings of one").click()
+    page.get_by_text("Values that look like spellings of the same thing").click()
     by.picture(page, "extract-typos")
     with by.answered(page):
         page.get_by_role("button", name=re.compile(r"^Join all \d+ groups$")).click()
-    expect(page.get_by_text("Values that look like spellings of one")).to_have_count(0)
+    expect(page.get_by_text("Values that look like spellings of the same thing")).to_have_count(0)
 
 
 def anonymise(page):

@@ -197,7 +197,7 @@ def exported(page):
 def drop_files(page, *files):
     with popover(page, "Files") as body, by.answered(page):
         body.locator('input[type="file"]').set_input_files(list(files))
-    expect(page.get_by_role("heading", name="Look through")).to_be_visible()
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
 
 
 def use(page, label):
@@ -239,9 +239,7 @@ def test_education_drawn_with_the_pointer(server, page):
     show_weights(page, "Weights: NLLM")
     weigh(page, "School", "3.5")
     expect(node(page, "School").locator(".weight")).to_have_text("3.5")
-    expect(page.get_by_role("combobox", name="Weights on the edges")).to_have_value(
-        "Weights: yours"
-    )
+    expect(page.get_by_role("combobox", name="Weights on the edges")).to_have_value("My weights")
     weigh(page, "Masters", "0.25")
     step(page, "undo", "undo")
     assert page.locator(".weight", has_text="3.5").count() == 0 and drawn(page) == papers
@@ -718,7 +716,7 @@ def test_the_tree_as_a_table(server, page):
         area = page.get_by_label("Lines leaf;level 1")
         ragged = "9th\tSchool\t*\n10th\t*\n"
         area.fill(ragged)
-        take = page.get_by_role("button", name="Take these lines")
+        take = page.get_by_role("button", name="Add these lines")
         with by.answered(page):
             take.click()
         expect(page.get_by_test_id("stMain").get_by_role("alert")).to_contain_text("Line 2 has 2")

@@ -119,7 +119,7 @@ def test_hostile_plans_do_no_harm_among_the_kept_ones(page, good):
     by.go(page, "Compare")
     by.compare(page)
     for _ in range(30):
-        with popover(page, "Keep") as field:
+        with popover(page, "Saved configurations") as field:
             give(page, field.first, json.dumps(spoiled(good["plan"], chance)).encode())
             no_harm(page)
     by.compare(page)

@@ -292,7 +292,7 @@ def test_the_release_in_the_tutorial(census):
         f"distribution is {found['distribution_change']:.3f} ",
         f"go together {found['association_change']:.3f},",
         f"off by {found['query_error_percent']:.1f} % in the median",
-        plainly(what_it_means(done.recoding.released, "health")).split(" Whoever")[0],
+        plainly(what_it_means(done.recoding.released, "health")).split(" Anyone")[0],
         "It is “none”, the most frequent value of the table, for all of them",
     ):
         assert said in text, said

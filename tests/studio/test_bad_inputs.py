@@ -302,7 +302,7 @@ class Session:
         ui.build(at, "sex", "suppression")
         at = self.on(ui.METRICS_PAGE)
         at.text_input(key="compose-name-0").set_value("mine")
-        ui.press(at, "Keep it")
+        ui.press(at, "Save metric")
         at = self.on(ui.ANONYMISE)
         at.number_input(key=ui.frame_k(at)).set_value(2)
         ui.settled(ui.press(ui.go(at), "Anonymise"))
@@ -464,7 +464,7 @@ def weight(session, text):
 def metric(session, name):
     at = session.on(ui.METRICS_PAGE)
     at.text_input(key="compose-name-1").set_value(name)
-    ui.press(at, "Keep it")
+    ui.press(at, "Save metric")
     assert at.text_input(key="compose-name-1").value == name
 
 
@@ -487,7 +487,7 @@ def lines(session, text):
     at = session.on(ui.HIERARCHIES)
     key = f"tree-pasted-{ui.work(at).version}-age"
     at.text_area(key=key).set_value(text)
-    ui.press(at, "Take these lines")
+    ui.press(at, "Add these lines")
     assert at.text_area(key=key).value == text
 
 

@@ -67,7 +67,7 @@ def test_what_data_says(start, table):
     at, everybody = opened(start, table), table["patient"].nunique()
     assert ui.numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
     assert ui.numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
-    ui.settled(ui.press(at, "Look for them"))
+    ui.settled(ui.press(at, "Find them"))
     enough = [
         {*columns}
         for size in (1, 2, 3)
@@ -90,7 +90,7 @@ def test_what_data_says(start, table):
 def test_what_privacy_says(start, table):
     at = ui.go(ui.anonymised(opened(start, table)), "pages/privacy.py")
     fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()
-    said = sentence(at, "**Everybody")
+    said = sentence(at, "**Everyone in turn")
     share = 100 * (fewest == 1).mean()
     assert f"singles out {share:.1f} % of {len(fewest)} persons before and 0.0 % after" in said
     assert f"on average {fewest.mean():.1f} persons match before" in said

@@ -109,7 +109,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     said = written(at)
     lacking = int((many()["sex"] == "?").sum())
     assert said.startswith(f"Written: {600 - lacking} records for k = 7 in ")
-    assert said.endswith(f"s, to {folder / 'released-k7-gaa-nllm'}")
+    assert said.endswith(f"s to {folder / 'released-k7-gaa-nllm'}")
     released = pd.read_parquet(folder / "released-k7-gaa-nllm")
     assert len(released) == 600 - lacking and "name" not in released
     assert smallest_class(released) >= 7
@@ -143,7 +143,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
         ui.enter(at, at.number_input(key=ui.frame_k(at)), 20)
     assert [one.title for one in ui.work(at).kept.handed] == ["k7-gaa-nllm"]
     assert asked == [], "the engine is not asked while a page waits"
-    ui.settled(ui.press(at, "Work out what they say together"))
+    ui.settled(ui.press(at, "Combine the releases"))
     assert ui.numbers(at)["Smallest group"] == smallest
 
 

@@ -44,7 +44,7 @@ def choices(work: Work, stale: bool) -> None:
             own_choices(work)
     if looks_at:
         others[0].selectbox(
-            f"Whose {looks_at}",
+            f"Measure {looks_at} in",
             list(SCOPES),
             **bound("run-scope", work.settings.scope, "scope", into=RunSettings),
             format_func=lambda name: SCOPES[name].title,
@@ -56,36 +56,33 @@ def choices(work: Work, stale: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         also_require(work)
         details(work)
-        if classes_kept(work) is None:  # else the release is written at once
+        if classes_kept(work) is None:  # otherwise the engine writes the release at once
             start_button(work, stale, "run")
 
 
 def unsatisfied(work: Work) -> None:
-    """What is chosen but cannot be used with these roles, with a link to where to change it."""
-    said, strategy = "", STRATEGIES[work.settings.strategy].title
+    reason, strategy = "", STRATEGIES[work.settings.strategy].title
     if not work.table.sensitive_columns:
-        said = "No column is sensitive: strategies that look at one are not offered."
+        reason = "No column is sensitive, so strategies that use one are not offered."
     if not uses(work.settings.algorithm, "strategy"):
-        said = ""
+        reason = ""
         if LOOKS_AT[work.settings.strategy]:
-            said = (
-                f"{strategy} is not used meanwhile: "
-                f"{ALGORITHMS[work.settings.algorithm].CARD.title} picks no partners by it."
-            )
+            title = ALGORITHMS[work.settings.algorithm].CARD.title
+            reason = f"{title} has no strategy, so {strategy} is not used for now."
     elif work.strategy_used != work.settings.strategy:
-        said = (
-            f"{strategy} looks at a sensitive column, and no column has that role: S1 is used "
-            "meanwhile."
+        reason = (
+            f"{strategy} needs a sensitive column, but no column has that role. "
+            f"{STRATEGIES[work.strategy_used].title} is used for now."
         )
-    if said or work.models_lost:
+    if reason or work.models_lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             for model in work.models_lost:
                 st.warning(
-                    f"{plain(model.sentence)} is required, and that column is not sensitive.",
+                    f"{plain(model.sentence)} is required, but that column is not sensitive.",
                     icon=":material/error:",
                 )
-            if said:
-                st.caption(plain(said), width="content")
+            if reason:
+                st.caption(plain(reason), width="content")
             if not work.table.sensitive_columns or work.models_lost:
                 st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
@@ -96,9 +93,9 @@ def page() -> None:
     unready(work)
     choices(work, stale)
     unsatisfied(work)
-    kept = classes_kept(work)
-    if kept is not None:
-        release_by_engine(work, kept)
+    class_count = classes_kept(work)
+    if class_count is not None:
+        release_by_engine(work, class_count)
         return
     notice(work, stale)
     if work.findings.result is not None:

@@ -1,4 +1,4 @@
-"""A result: its curve over k, its numbers, the tables before and after, its files."""
+"""A result: curve over k, numbers, tables before and after, files."""
 
 import datetime
 from collections.abc import Callable
@@ -58,28 +58,28 @@ NOTICEABLE = 0.1  # percentage points of alteration; by less, a release is not c
 
 
 def show_release(work: Work, result: Result, stale: bool) -> None:
-    k, done = release_shown(work, result)
-    _curve(work, result, k)
-    close = _numbers(work, result, done, k)
-    remarked_release(result, done, k)
-    _tables(result, done, k)
-    downloads(work, result, done, k, stale)
+    k, run = release_shown(work, result)
+    _show_curve(work, result, k)
+    close = _show_numbers(work, result, run, k)
+    remarked_release(result, run, k)
+    _show_tables(result, run, k)
+    downloads(work, result, run, k, stale)
     with st.expander("How it is computed"):
-        st.markdown(how_alteration(done))
-        st.markdown(how_algorithm(done.prepared.plan))
+        st.markdown(how_alteration(run))
+        st.markdown(how_algorithm(run.prepared.plan))
         least = st.container()
     with close:
-        gap = how_close(done, (result, k), "anonymise")
+        gap = how_close(run, (result, k), "anonymise")
     if gap is not None:
         least.markdown(how_bound(gap))
 
 
-def _curve(work: Work, result: Result, k: int) -> None:
+def _show_curve(work: Work, result: Result, k: int) -> None:
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
-        also, of = summary(others_of(plan)), result.prepared.classes.of
+        models, unit = summary(others_of(plan)), result.prepared.classes.of
         picture(
-            alteration_curve(curves, plan.metric, k, also, of), None, "alteration-curve", "",
+            alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve", "",
             PictureSettings.of_run(work, result.prepared, k),
         )  # fmt: skip
     choose_k(work, result, k, "run-k")
@@ -94,24 +94,24 @@ def _curve(work: Work, result: Result, k: int) -> None:
             )
 
 
-def _numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
-    columns = [each.name for each in done.prepared.classes.sensitive]
+def _show_numbers(work: Work, result: Result, run: Run, k: int) -> DeltaGenerator:
+    columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
     focus = work.focus if work.focus in columns else next(iter(columns), None)
-    lost = of_release(done)
-    for place, number in zip(st.columns(len(lost)), lost, strict=True):
+    numbers = of_release(run)
+    for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
         # Six beside each other have no room for the word; the arrow stays.
-        label = number.label if len(lost) < 6 else number.short
+        label = number.label if len(numbers) < 6 else number.short
         place.metric(label, number.value, help=number.help)
-    *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
-    for place, number in zip(places, worst(done, focus), strict=True):
+    *places, text = st.columns([*([1] * len(worst(run, focus))), 3])
+    for place, number in zip(places, worst(run, focus), strict=True):
         # A column with a long name leaves no room for the word; the arrow stays.
         label = number.label if len(number.label) <= 24 else number.short
         place.metric(label, number.value, help=number.help)
-    text.markdown(what_was_checked(done))
-    text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
-    more = [which_levels(done), which_parts(done.about_parts), what_is_proved(done.about_gap)]
-    for said in filter(None, more):
-        text.markdown(said)
+    text.markdown(what_was_checked(run))
+    text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(run))))
+    paragraphs = [which_levels(run), which_parts(run.about_parts), what_is_proved(run.about_gap)]
+    for paragraph in filter(None, paragraphs):
+        text.markdown(paragraph)
     close = text.container()
     text.page_link(
         "pages/privacy.py",
@@ -121,13 +121,13 @@ def _numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
     return close
 
 
-def _tables(result: Result, done: Run, k: int) -> None:
-    before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
-    left, right = st.columns(2)
-    left.subheader("Before")
-    left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
-    least, persons = done.recoding.min_k, done.recoding.released.min_persons
-    right.subheader(
+def _show_tables(result: Result, run: Run, k: int) -> None:
+    before, after = state.remembered("preview", (result, k), lambda: before_and_after(run))
+    before_side, after_side = st.columns(2)
+    before_side.subheader("Before")
+    before_side.dataframe(before, height=preview_height(run), hide_index=True, key="before")
+    least, persons = run.recoding.min_k, run.recoding.released.min_persons
+    after_side.subheader(
         "After"
         if least is None
         else one_or_many(least, "After, at least {count} record", "After, at least {count} alike")
@@ -136,40 +136,39 @@ def _tables(result: Result, done: Run, k: int) -> None:
             persons, "After, at least {count} person", "After, at least {count} people alike"
         )
     )
-    right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
-    records = done.prepared.classes.n_records
-    shown = preview_rows(records, len(done.prepared.plan.columns))
-    dropped = done.prepared.dropped
-    told = [
-        f"The first {thin(shown)} of {thin(records)} records; the release holds all.",
-        "Stronger blue: the cell rose further, so it says less.",
+    after_side.dataframe(after, height=preview_height(run), hide_index=True, key="after")
+    records = run.prepared.classes.n_records
+    preview_count = preview_rows(records, len(run.prepared.plan.columns))
+    dropped = run.prepared.dropped
+    sentences = [
+        f"The first {thin(preview_count)} of {thin(records)} records; the release holds all.",
+        "Stronger blue: the cell is generalised further, so it says less.",
     ]
     if dropped:
-        told.append(said_dropped(dropped))
-    st.caption(" ".join(told))
+        sentences.append(said_dropped(dropped))
+    st.caption(" ".join(sentences))
 
 
 class CheaperRelease(NamedTuple):
     k: int
     cost: float  # its alteration in percent
-    here: float  # the alteration of the release that is shown
+    here: float  # the alteration of the release on screen, in percent
 
     def sentence(self, k: int) -> str:
-        """The sentence about it where the release for ``k`` is shown.
-
+        """
         >>> print(CheaperRelease(100, 62.1, 100.0).sentence(5))
-        k = 100 costs less here, 62.1 % instead of 100.0 %: its classes are larger than k = 5 asks \
-for and meet the same other models, so its release is a valid answer for k = 5 too.
+        k = 100 loses less here: 62.1 % instead of 100.0 %. Its release is also valid for k = 5: \
+its classes are large enough and meet the same other models.
         """
         return (
-            f"k = {thin(self.k)} costs less here, {percent(self.cost)} instead of "
-            f"{percent(self.here)}: its classes are larger than k = {thin(k)} asks for and meet "
-            f"the same other models, so its release is a valid answer for k = {thin(k)} too."
+            f"k = {thin(self.k)} loses less here: {percent(self.cost)} instead of "
+            f"{percent(self.here)}. Its release is also valid for k = {thin(k)}: its classes are "
+            "large enough and meet the same other models."
         )
 
 
 def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelease | None:
-    """The cheapest release for a larger k, if it costs noticeably less than the one for k.
+    """The cheapest release for a larger k, if it loses noticeably less than the one for k.
 
     >>> import numpy as np
     >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}
@@ -193,22 +192,22 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelea
 
 
 # --- its files --------------------------------------------------------------------------------
-def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> None:
-    plan, curves = done.prepared.plan, result.solution.curves
+def downloads(work: Work, result: Result, run: Run, k: int, stale: bool) -> None:
+    plan, curves = run.prepared.plan, result.solution.curves
     about = plan.to_json()
     name = name_in_files(plan)
-    obstacle, source, found = None, done.prepared.source, None
+    obstacle, source, check = None, run.prepared.source, None
     if isinstance(source, StoredSource):
         st.subheader("Write the release")
-        write_controls(work, result.settings, done, source, name, stale)
+        write_controls(work, result.settings, run, source, name, stale)
     else:
         st.subheader("Download")
-        found = checked(result, done, k)
+        check = checked(result, run, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if found is not None:
-            obstacle = _release_buttons(work, result, done, k, stale, name, found.problem)
+        if check is not None:
+            obstacle = _show_release_buttons(work, result, run, k, stale, name, check.problem)
         plan_button(about, f"plan-{name}", "download-plan")
-        levels = same_levels(done) if plan.algorithm.name != "levels" else None
+        levels = same_levels(run) if plan.algorithm.name != "levels" else None
         if levels is not None:
             plan_button(
                 levels.to_json(),
@@ -216,22 +215,22 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
                 "download-levels",
                 "Plan with these levels",
                 icon="keep",
-                help="Raises next month's table to the levels of this release, so that both can "
-                "be compared; python -m kanon check tells what is new in that table.",
+                help="Generalises next month's table to the levels of this release, so that both "
+                "can be compared. python -m kanon check lists what is new in that table.",
             )
         if curves is not None:
             data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
-    elif found is not None:
-        st.caption(plain(found.said))
-    together(result.settings, done)
+    elif check is not None:
+        st.caption(plain(check.said))
+    together(result.settings, run)
 
 
-def _release_buttons(
-    work: Work, result: Result, done: Run, k: int, stale: bool, name: str, problem: str | None
+def _show_release_buttons(
+    work: Work, result: Result, run: Run, k: int, stale: bool, name: str, problem: str | None
 ) -> str | None:
-    about = done.prepared.plan.to_json()
+    about = run.prepared.plan.to_json()
     kinds = list(FORMATS)
     kind = st.selectbox(
         "Format",
@@ -241,63 +240,60 @@ def _release_buttons(
         key="download-format",
         width=160,
     )
-    form = _form(work, done, kind)
+    form = _choose_text_form(work, run, kind)
     neutral = neutral_choice("download", kind)
     order_choice(work, "download")
     obstacle = problem or state.remembered(
-        "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
+        "obstacle", (result, k, kind), lambda: why_not(kind, run.released)
     )
     file = file_name(
         f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}|{form}"
     )
-    make = noting(
-        result.settings, done, lambda: done.content(kind, neutral, form), file, kind, form
-    )
+    make = noting(result.settings, run, lambda: run.content(kind, neutral, form), file, kind, form)
     save_button(
-        "Released table of the old settings" if stale else "Released table",
+        "Released table (old settings)" if stale else "Released table",
         make,
         file,
         "download-release",
         disabled=obstacle is not None,
         type="secondary" if stale else "primary",
     )
-    _archive_button(done, make, kind, form, f"{name}|{about}|{neutral}", obstacle is not None)
+    _show_archive_button(run, make, kind, form, f"{name}|{about}|{neutral}", obstacle is not None)
     return obstacle
 
 
-def _form(work: Work, done: Run, kind: str) -> TextForm:
-    """How the release is written as a text file; in UTF-8 where a label needs it."""
+def _choose_text_form(work: Work, run: Run, kind: str) -> TextForm:
     table = work.table.records
-    chosen = form_choice("download", kind, table.form if isinstance(table, MemoryTable) else PLAIN)
-    form = done.fitting(chosen)
-    if form != chosen:
+    wanted = form_choice("download", kind, table.form if isinstance(table, MemoryTable) else PLAIN)
+    form = run.fitting(wanted)
+    if form != wanted:
         st.caption(
-            f"In UTF-8, as {chosen.encoding.upper()} lacks a character of a hierarchy.",
+            f"In UTF-8, as {wanted.encoding.upper()} lacks a character of a hierarchy.",
             width="content",
         )
     return form
 
 
-def _archive_button(
-    done: Run, make: Callable[[], bytes], kind: str, form: TextForm, about: str, held: bool
+def _show_archive_button(
+    run: Run, make_table: Callable[[], bytes], kind: str, form: TextForm, about: str, disabled: bool
 ) -> None:
     date, publish = datetime.date.today(), publish_choice("archive-publish")
 
-    def made() -> bytes:
-        file = ReleasedFile(make(), kind, form, done.released(index=True))
-        return archive(done, file, date, publish)
+    def build_archive() -> bytes:
+        file = ReleasedFile(make_table(), kind, form, run.released(index=True))
+        return archive(run, file, date, publish)
 
     file_button(
         "Release archive",
-        made,
+        build_archive,
         "release",
         "zip",
         f"{about}|{kind}|{form}|{date}|{publish}",
         "download-archive",
         icon="folder_zip",
-        disabled=held,
-        help="For the recipient of the release: the table, what was asked of it, the report for "
-        "publication, checksums, and a short script that checks k, l and t without kanon. Of "
-        "the original table it tells no more than the release, but for the names of columns; "
-        "your texts for the report are left out.",
+        disabled=disabled,
+        help="For the recipient: the release, its requirements, the report for publication, "
+        "checksums, and a short script that checks k, l and t without kanon. Of the original "
+        "table it reveals nothing beyond the release except the names of columns. Your texts "
+        "for the report are left out.",
     )

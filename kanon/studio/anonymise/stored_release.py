@@ -1,4 +1,4 @@
-"""The release of a table that stays where it is: its engine writes it, or makes and writes it."""
+"""The release of a table that stays in its engine, which writes it, or makes and writes it."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -62,85 +62,84 @@ _BUTTON = "Anonymise and write the release"
 
 
 def write_controls(
-    work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool
+    work: Work, settings: str, run: Run, source: StoredSource, name: str, stale: bool
 ) -> None:
     suggested = suggested_destination(source.table.address, f"released-{name}")
     written = work.view(Destination).written
     write_row(
         work,
         suggested,
-        "Write the release of the old settings" if stale else "Write the release",
+        "Write the release (old settings)" if stale else "Write the release",
         2.4,
-        "" if written is None else _said(written),
+        "" if written is None else _describe_file(written),
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
         on_click=partial(runner.run, refused=said_at_destination),
-        args=(writing_request, done, suggested, EarlierRelease.of(settings, name, done)),
+        args=(writing_request, run, suggested, EarlierRelease.of(settings, name, run)),
         key="write-release",
     )
 
 
 def write_row(
-    work: Work, suggested: str, label: str, width: float, said: str = "", **how: Any
+    work: Work, suggested: str, label: str, width: float, success: str = "", **button_options: Any
 ) -> None:
-    wanted = work.view(Destination)
+    destination = work.view(Destination)
     where, press = st.columns([6, width], vertical_alignment="bottom")
     with where:
-        _destination_field(work, suggested)
-    press.button(label, icon=":material/save:", width="stretch", **how)
+        _show_destination_field(work, suggested)
+    press.button(label, icon=":material/save:", width="stretch", **button_options)
     order_choice(work, "write")
     with st.container():  # always there, so that what follows stays where it is
-        if wanted.problem:
-            st.error(plain(wanted.problem), icon=":material/error:")
-        if said:
-            st.success(said, icon=":material/check:")
+        if destination.problem:
+            st.error(plain(destination.problem), icon=":material/error:")
+        if success:
+            st.success(success, icon=":material/check:")
 
 
-def _destination_field(work: Work, suggested: str) -> None:
-    """The field for where a release goes; what was typed is kept, else it suggests a place."""
-    # The key holds what is suggested: else a browser that is slow would answer with the suggestion
-    # for an earlier k, as if somebody had typed it.
+def _show_destination_field(work: Work, suggested: str) -> None:
+    # The key holds the suggestion: otherwise a slow browser would send the suggestion for an
+    # earlier k as if the user had typed it.
     key, typed = f"destination-{work.version}-{Path(suggested).name}", work.view(Destination).typed
     st.text_input(
         "Where the release goes",
-        **bound(key, typed or suggested, lambda value: _take(value, suggested)),
-        help="A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
+        **bound(key, typed or suggested, lambda value: _set_destination(value, suggested)),
+        help="A folder for Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
         "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, "
         "and the release appears complete or not at all.",
     )
 
 
-def writing_request(
-    work: Work, done: Run, suggested: str, handed: EarlierRelease
-) -> Request | None:
-    """Have the engine write a release where it was typed, else to ``suggested``; None in memory."""
-    source, plan = done.prepared.source, done.prepared.plan
+def writing_request(work: Work, run: Run, suggested: str, handed: EarlierRelease) -> Request | None:
+    """None for a table in memory; ``suggested`` is used where no destination was typed."""
+    source, plan = run.prepared.source, run.prepared.plan
     if not isinstance(source, StoredSource):
         return None
     target = checked_destination(work.view(Destination).typed or suggested, source.table.address)
     part = part_of(target.path)
-    gone = 0 if plan.suppressed == "keep" else done.recoding.suppressed_records
-    then = partial(_with_written, target.shown, plan.k, source.classes.n_records - gone, handed)
+    suppressed = 0 if plan.suppressed == "keep" else run.recoding.suppressed_records
+    then = partial(
+        _store_result, target.shown, plan.k, source.classes.n_records - suppressed, handed
+    )
     return Request(
         "writing",
         write_release,
-        (source, done.recoding, plan.model_dump(mode="json"), target, part, login_name()),
+        (source, run.recoding, plan.model_dump(mode="json"), target, part, login_name()),
         then,
         limit="engine_minutes",
         lane="long",
-        begins=partial(_with_target, target),
+        begins=partial(_store_target, target),
         after=partial(remove, part),
-        cancelled=partial(_cancelled, then),
+        cancelled=partial(_end_writing, then),
         failed=said_at_destination,
     )
 
 
-def _with_target(target: Address, work: Work) -> Work:
-    wanted = replace(work.view(Destination), problem="", written=None, target=target)
-    return work.with_parts(wanted)
+def _store_target(target: Address, work: Work) -> Work:
+    destination = replace(work.view(Destination), problem="", written=None, target=target)
+    return work.with_parts(destination)
 
 
-def _with_written(
+def _store_result(
     place: str, k: int, records: int, handed: EarlierRelease, work: Work, _: object
 ) -> Work:
     written = WrittenRelease(place, k, records, work.running["writing"].job.seconds)
@@ -150,61 +149,61 @@ def _with_written(
     )
 
 
-def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
+def _end_writing(then: Callable[[Work, object], Work], work: Work) -> Work:
     if complete_at(work.view(Destination).target):
-        ended = then(work, None)
-        return ended.with_notice("The release was complete before it could be cancelled.")
+        finished = then(work, None)
+        return finished.with_notice("The release was complete before it could be cancelled.")
     return work.with_notice("Writing was cancelled; nothing was changed.")
 
 
-def _take(typed: str, suggested: str) -> None:
+def _set_destination(typed: str, suggested: str) -> None:
     now = state.work().view(Destination)
     state.change(replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
-def _said(written: WrittenRelease) -> str:
+def _describe_file(written: WrittenRelease) -> str:
     records, k = counted(written.records, "record"), thin(written.k)
-    return f"Written: {records} for k = {k} in {written.seconds:.2f} s, to {plain(written.place)}"
+    return f"Written: {records} for k = {k} in {written.seconds:.2f} s to {plain(written.place)}"
 
 
 # --- made and written at once -----------------------------------------------------------------
 def release_by_engine(work: Work, number: int) -> None:
     st.info(
-        f"{said_kept(number)} So say first where the release goes; it is made, measured, checked "
-        "and written.",
+        f"{said_kept(number)} So choose first where the release goes. The engine then makes, "
+        "measures, checks and writes it.",
         icon=":material/database:",
     )
-    _controls(work, _algorithm_fits(work, number))
-    made = work.findings.engine_release
+    _show_engine_controls(work, _can_run_algorithm(work, number))
+    release = work.findings.engine_release
     stale = engine_release_outdated(work)
     since = partial(changed_since, work, "releasing", engine_release_depends_on)
     fade("engine-release", _BUTTON, stale, "releasing" in work.running, since)
-    if made is not None:
+    if release is not None:
         with st.container(key="engine-release"):
-            _what_came_of_it(made)
+            _show_engine_release(release)
 
 
-def _algorithm_fits(work: Work, number: int) -> bool:
-    """Whether the chosen algorithm runs there; if not, says why, with one that does."""
+def _can_run_algorithm(work: Work, number: int) -> bool:
+    """Whether the chosen algorithm runs in the engine; if not, say why and offer one that does."""
     name = work.settings.algorithm
     if runs_stored(name):
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(plain(needs_memory(name, number)), icon=":material/error:")
-        st.button("Use GAA", on_click=_use_gaa, key="engine-gaa")
+        st.button("Use GAA", on_click=_set_gaa, key="engine-gaa")
     return False
 
 
-def _use_gaa() -> None:
+def _set_gaa() -> None:
     state.change(replace(state.work().settings, algorithm="gaa"))
 
 
-def _controls(work: Work, fits: bool) -> None:
+def _show_engine_controls(work: Work, fits: bool) -> None:
     table = work.table.records
     assert isinstance(table, StoredTable)
     try:
         name = f"released-{name_in_files(plan_of(work, in_engine=True))}"
-    except KanonError:  # said above, or once the button is pressed
+    except KanonError:  # shown above, or once the button is pressed
         name = "released"
     suggested = suggested_destination(table.address, name)
     write_row(
@@ -219,42 +218,42 @@ def _controls(work: Work, fits: bool) -> None:
     )
 
 
-def _what_came_of_it(made: EngineRelease) -> None:
-    measures, found = made.found.measures, made.found
-    kept = made.plan.suppressed == "keep"
-    records = measures["records"] - (0 if kept else measures["suppressed"])
-    in_columns(_numbers(made))
+def _show_engine_release(release: EngineRelease) -> None:
+    measures, figures = release.found.measures, release.found
+    keeps_suppressed = release.plan.suppressed == "keep"
+    records = measures["records"] - (0 if keeps_suppressed else measures["suppressed"])
+    in_columns(_build_engine_numbers(release))
     written = counted(records, "record")
     st.success(
-        f"Written and checked: {written} for k = {thin(made.plan.k)} in {made.seconds:.2f} s, to "
-        f"{plain(made.place)}",
+        f"Written and checked: {written} for k = {thin(release.plan.k)} in {release.seconds:.2f} "
+        f"s to {plain(release.place)}",
         icon=":material/check:",
     )
     if dropped := measures["dropped"]:
         st.caption(said_dropped(dropped))
-    told = [
-        said_checked(found.met),
-        plain(found.leaves),
-        said_levels(found.trace, found.heights),
-        which_parts(found.parts),
-        what_is_proved(found.proof),
+    paragraphs = [
+        said_checked(figures.met),
+        plain(figures.leaves),
+        said_levels(figures.trace, figures.heights),
+        which_parts(figures.parts),
+        what_is_proved(figures.proof),
     ]
-    for said in filter(None, told):
-        st.markdown(said)
-    show_remarks(found.remarks, released=True)
-    _measures(made)
+    for paragraph in filter(None, paragraphs):
+        st.markdown(paragraph)
+    show_remarks(figures.remarks, released=True)
+    _show_measures(release)
     with st.expander("How it is computed"):
-        st.markdown(how_algorithm(made.plan))
+        st.markdown(how_algorithm(release.plan))
 
 
-def _numbers(made: EngineRelease) -> list[Number]:
-    measures, found = made.found.measures, made.found
-    least, gone, metric = measures["min_k"], measures["suppressed"], made.plan.metric
+def _build_engine_numbers(release: EngineRelease) -> list[Number]:
+    measures, figures = release.found.measures, release.found
+    least, suppressed, metric = measures["min_k"], measures["suppressed"], release.plan.metric
     return [
         Number(
             f"{alteration.CARD.title} {alteration.CARD.arrow}",
-            percent(found.alteration),
-            lost(found.alteration, plain(metric.card.title)),
+            percent(figures.alteration),
+            lost(figures.alteration, plain(metric.card.title)),
         ),
         Number(
             f"{minimum_k.CARD.title} {minimum_k.CARD.arrow}",
@@ -264,18 +263,18 @@ def _numbers(made: EngineRelease) -> list[Number]:
         Number(
             "Classes ↑ better",
             thin(measures["classes"]),
-            classes_told_apart(measures["classes"], found.original_classes),
+            classes_told_apart(measures["classes"], figures.original_classes),
         ),
         Number(
             "Suppressed ↓ better",
-            percent(100 * gone / measures["records"]),
-            left_out(gone, measures["records"]),
+            percent(100 * suppressed / measures["records"]),
+            left_out(suppressed, measures["records"]),
         ),
     ]
 
 
-def _measures(made: EngineRelease) -> None:
-    measures, name = made.found.measures, name_in_files(made.plan)
+def _show_measures(release: EngineRelease) -> None:
+    measures, name = release.found.measures, name_in_files(release.plan)
     table = measures_table(measures)
     st.subheader("Measures of the release")
     st.dataframe(
@@ -291,31 +290,31 @@ def _measures(made: EngineRelease) -> None:
         key="engine-measures",
     )
     st.caption(
-        f"Not counted: {plain(listing(not_counted(measures)))}. Each needs every class of the "
-        "table beside its released one, and those stay in the engine. For the same reason "
-        "there is no curve over k, no table before and after, and nothing of what several "
-        "releases say together."
+        f"Not measured: {plain(listing(not_counted(measures)))}. Each needs every class of the "
+        "table beside its released class, and these stay in the engine. For the same reason "
+        "there is no curve over k, no table before and after, and no combination of several "
+        "releases."
     )
     if "prosecutor" not in measures:
         st.caption(
-            "Not counted either: the risk of being found and what classes say of sensitive "
-            "columns, as even the released classes are more than come here."
+            "Not measured either: the risk of being found and what classes reveal of sensitive "
+            "columns, as even the released classes are too many to load here."
         )
     with st.container(horizontal=True):
-        data_button("Measures as CSV", lambda: table, "measures", made.settings)
+        data_button("Measures as CSV", lambda: table, "measures", release.settings)
         file_button(
             "Measures as JSON",
             lambda: json.dumps(dict(measures), indent=1).encode(),
             "measures",
             "json",
-            made.settings,
+            release.settings,
             "engine-measures-json",
         )
-        plan_button(made.plan.to_json(), f"plan-{name}", "engine-plan")
+        plan_button(release.plan.to_json(), f"plan-{name}", "engine-plan")
 
 
 def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
-    """The measures of a release as a table: what each is called, its name in ``M.json``, its value.
+    """The measures of a release as a table: title, name in ``M.json``, value, better direction.
 
     A value is missing where it is not defined, or not counted.
 
@@ -325,7 +324,7 @@ def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
     """
     cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
     rows = []
-    for name, value in _numbers_by_name(measures):
+    for name, value in _list_numbers(measures):
         first, _, rest = name.partition(".")
         if first in cards:
             of_metric = METRICS[rest].card.title if rest in METRICS else rest
@@ -334,21 +333,20 @@ def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
         else:
             words = name.replace("_", " ").replace(".", ", ")
             rows.append((words[:1].upper() + words[1:], name, value, ""))
-    found = pd.DataFrame(rows, columns=["measure", "name", "value", "better"])
-    return found.astype({"value": float})
+    table = pd.DataFrame(rows, columns=["measure", "name", "value", "better"])
+    return table.astype({"value": float})
 
 
-def _numbers_by_name(
+def _list_numbers(
     measures: Mapping[str, Any], before: str = ""
 ) -> Iterator[tuple[str, float | None]]:
     for name, value in measures.items():
         if isinstance(value, Mapping):
-            yield from _numbers_by_name(value, f"{before}{name}.")
+            yield from _list_numbers(value, f"{before}{name}.")
         elif value is None or isinstance(value, (int, float)):
             yield f"{before}{name}", value
 
 
 def not_counted(measures: Mapping[str, Any]) -> list[str]:
-    """What the measures are called that would need every class here."""
     cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
     return [cards[name].title for name in measures.get("not_counted", [])]

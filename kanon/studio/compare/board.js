@@ -1,6 +1,6 @@
 // The cursor of a comparison: a slider for k, a line through all panels of the chart below, and the
-// numbers where it stands. Everything is known in advance, so moving it asks nobody; where it comes
-// to rest is told to the page.
+// numbers at its k. All data are loaded in advance, so moving it needs no server; the page gets the k
+// where it comes to rest.
 const PAPER = "var(--st-background-color)", INK = "var(--st-text-color)";
 const NS = "http://www.w3.org/2000/svg";
 const REST = 50; // milliseconds without a movement

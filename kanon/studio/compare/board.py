@@ -1,4 +1,4 @@
-"""The board with its cursor: a chart, and over it a slider for k that needs no round trip."""
+"""The board: a chart, and over it a cursor for k that needs no round trip."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -71,7 +71,7 @@ _cursor = st.components.v2.component(
 def show_board(
     comparison: Comparison,
     k: int,
-    moved: Callable[[int], None],
+    on_move: Callable[[int], None],
     key: Hashable,
     about: str,
     settings: PictureSettings,
@@ -81,42 +81,43 @@ def show_board(
     if filling is not None and filling >= len(layout.panels):
         filling = None
     costs = costs_from(work, NODES if filling is None else NODES_FILLING)
-    of = (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
-    drawn = state.remembered(
-        "board" if filling is None else "board-filling", (key, layout, filling, of),
+    inputs = (
+        (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
+    )
+    board = state.remembered(
+        "board" if filling is None else "board-filling", (key, layout, filling, inputs),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
-        board_with_cursor(drawn.figure, drawn.cursor, k, moved)
+        board_with_cursor(board.figure, board.cursor, k, on_move)
     costs = costs_from(work, LARGEST_MATRIX)  # a file has room for more than a panel
     with st.container(horizontal=True):
         arrange(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             picture_links("board", settings, parts=_PARTS)
             with st.popover("Data of a panel", icon=":material/download:"):
-                for place, panel in enumerate(drawn.cursor["panels"]):
+                for place, panel in enumerate(board.cursor["panels"]):
                     title = plain(shortened(panel["title"])) or "nothing"
                     data_button(
                         f"{place + 1}: {title}",
                         partial(panel_table, comparison, layout, place, costs),
                         f"panel-{place + 1}",
-                        f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
+                        f"{about}|{layout.panels[place]}|{_get_costs_fingerprint(work, layout)}",
                         kind="tertiary",
                     )
-    _larger(comparison, k, key, about, settings)
+    _show_larger_charts(comparison, k, key, about, settings)
 
 
-def _larger(
+def _show_larger_charts(
     comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
 ) -> None:
-    """Small multiples, and privacy against alteration at k: drawn only while they are open."""
     if len(comparison.lines) < 2:
         return
     state.seeded("board-larger", bool(state.typed("board-larger")))
     box = st.expander(
-        "Seen larger: each against all others, and privacy against alteration",
+        "Larger charts: each line against all others, and privacy against alteration",
         icon=":material/grid_view:",
         key="board-larger",
         on_change="rerun",
@@ -124,17 +125,17 @@ def _larger(
     if not box.open:
         return
     with box:
-        known = measures_of(comparison)
-        known = {name: card for name, card in known.items() if comparison.knows(name)}
-        titles = titles_of_measures(comparison, known)
-        measure = _measure("Each against all others in", 0, titles)
+        measures = measures_of(comparison)
+        measures = {name: card for name, card in measures.items() if comparison.knows(name)}
+        titles = titles_of_measures(comparison, measures)
+        measure = _choose_measure("Each line against all others by", 0, titles)
         figure = state.remembered(
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )
         picture(figure, partial(measure_table, comparison, measure), "multiples",
                 f"{about}|{measure}", settings)  # fmt: skip
         protecting = titles_of_measures(comparison, privacy_measures(comparison))
-        privacy = _measure("Against alteration", 1, protecting)
+        privacy = _choose_measure("Privacy against alteration by", 1, protecting)
         figure = state.remembered(
             "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
         )
@@ -142,78 +143,77 @@ def _larger(
                 f"{about}|{privacy}", settings)  # fmt: skip
 
 
-def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
+def _choose_measure(label: str, place: int, titles: Mapping[str, str]) -> str:
     larger = state.work().compare.larger
-    chosen = larger[place] if larger[place] in known else next(iter(known))
+    measure = larger[place] if larger[place] in titles else next(iter(titles))
 
-    def take(asked: str) -> None:
+    def take_measure(asked: str) -> None:
         both = (asked, larger[1]) if place == 0 else (larger[0], asked)
         state.change(replace(state.work().compare, larger=both))
 
     st.selectbox(
         label,
-        list(known),
-        **bound(f"board-larger-{place}", chosen, take),
-        format_func=lambda name: known[name],
+        list(titles),
+        **bound(f"board-larger-{place}", measure, take_measure),
+        format_func=lambda name: titles[name],
         width=360,
     )
-    return chosen
+    return measure
 
 
 def _has_matrix(layout: Layout) -> bool:
     return any(panel.kind == "matrix" for panel in layout.panels)
 
 
-def _fingerprint(work: Work, layout: Layout) -> str:
-    """What cost matrices depend on."""
+def _get_costs_fingerprint(work: Work, layout: Layout) -> str:
     if not _has_matrix(layout):
         return ""
     table = work.table
     trees = {column: TreeInputs.of(tree, weighted=True) for column, tree in table.trees.items()}
-    # Which records a node counts depends on what happens to those with missing values.
+    # The records below a node depend on what happens to those with missing values.
     return fingerprint_of(
         work.settings.composed, table.digest, work.version, table.missing, list(trees), trees
     )
 
 
 def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]:
-    """Where the board finds cost matrices: in the hierarchies of now, at most so many nodes."""
+    """A cached source of cost matrices of the current hierarchies, with at most ``most`` nodes."""
 
-    def costs(column: str, metric: str) -> CostMatrix | None:
+    def get_costs(column: str, metric: str) -> CostMatrix | None:
         trees = work.table.trees
         if column not in trees:
             return None
         place, tree = list(trees).index(column), trees[column]
         try:
-            found = metric_called(work, metric)
-            records = counted_records(work, found, trees)
-            potential = potentials(found, list(trees.values()), records)[place]
+            named = metric_called(work, metric)
+            records = counted_records(work, named, trees)
+            potential = potentials(named, list(trees.values()), records)[place]
         except KanonError:
             return None
         return matrix_of(tree, potential, cut(tree, tree.root, most=most))
 
-    return cache(costs)
+    return cache(get_costs)
 
 
 def board_with_cursor(
-    figure: go.Figure, cursor: dict[str, Any], k: int, moved: Callable[[int], None]
+    figure: go.Figure, cursor: dict[str, Any], k: int, on_move: Callable[[int], None]
 ) -> None:
-    """Draw a board and a cursor at k; ``moved`` gets the new k once the cursor rests."""
+    """Draw a board and a cursor at k; ``on_move`` gets the new k once the cursor rests."""
 
-    def rested() -> None:
-        found = state.typed(_KEY).get("k")
-        if found in cursor["ks"]:
-            moved(found)
+    def take_k() -> None:
+        chosen_k = state.typed(_KEY).get("k")
+        if chosen_k in cursor["ks"]:
+            on_move(chosen_k)
 
-    def filled() -> None:
-        told = state.typed(_KEY).get("fill")
-        if told is not None:
-            state.change(replace(state.work().view(CompareView), filling=told["place"]))
+    def take_filling() -> None:
+        data = state.typed(_KEY).get("fill")
+        if data is not None:
+            state.change(replace(state.work().view(CompareView), filling=data["place"]))
 
     lines = cursor["lines"]
     if on_dark_paper():
         lines = [{**line, "colour": on_dark(line["colour"])} for line in lines]
-    told = {**cursor, "lines": lines, "k": k}
-    told["fill"] = [f"Panel {place + 1} fills the screen" for place in range(len(cursor["panels"]))]
-    _cursor(key=_KEY, data=told, on_k_change=rested, on_fill_change=filled)
+    data = {**cursor, "lines": lines, "k": k}
+    data["fill"] = [f"Show panel {place + 1} full screen" for place in range(len(cursor["panels"]))]
+    _cursor(key=_KEY, data=data, on_k_change=take_k, on_fill_change=take_filling)
     chart(figure, "board", height="content" if cursor["numbers"] else "stretch")

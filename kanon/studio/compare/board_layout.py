@@ -1,4 +1,4 @@
-"""The controls that arrange the board: how many panels, what each shows, saved and loaded."""
+"""The controls that arrange the board, and save and load its layout."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,7 +27,6 @@ Choice = tuple[str, str]  # what a panel shows: its kind, and its measure if it 
 
 
 def layout_of(work: Work, comparison: Comparison) -> Layout:
-    """What stands on the board: what was arranged, or what fits the comparison."""
     return work.compare.layout or starting_layout(comparison.criteria)
 
 
@@ -54,7 +53,7 @@ def with_size(work: Work, layout: Layout, number: int) -> Work:
 
 
 def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
-    """The work with another panel in one place; a cost matrix begins with a column and a metric."""
+    """Put a panel in one place; a cost matrix starts with a column and a metric."""
     if panel.kind == "matrix":
         column, metric = panel.column or work.looked_at or "", panel.metric or work.settings.metric
         panel = replace(panel, column=column, metric=metric)
@@ -66,7 +65,6 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
 
 
 def with_layout_file(work: Work, content: bytes) -> Work:
-    """The work with the layout of a file; PlanError if it is none."""
     if len(content) > _LARGEST:
         raise PlanError("This file is not a layout: it is larger than 200 kB.")
     try:
@@ -83,7 +81,7 @@ def arrange(comparison: Comparison) -> None:
     work = state.work()
     layout = layout_of(work, comparison)
     with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
-        _number(work, layout)
+        _choose_number(work, layout)
         _, in_row = layout.grid
         for first in range(0, len(layout.panels), in_row):
             for place, spot in zip(
@@ -91,11 +89,11 @@ def arrange(comparison: Comparison) -> None:
                 strict=False,
             ):  # fmt: skip
                 with spot, st.container(border=True):
-                    _panel(work, comparison, layout, place)
-        _files(work, layout)
+                    _show_panel(work, comparison, layout, place)
+        _show_files(work, layout)
 
 
-def _number(work: Work, layout: Layout) -> None:
+def _choose_number(work: Work, layout: Layout) -> None:
     st.segmented_control(
         "Panels",
         range(FEWEST, MOST + 1),
@@ -108,34 +106,34 @@ def _number(work: Work, layout: Layout) -> None:
     )
 
 
-def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:
-    panel, known = layout.panels[place], choices(comparison)
-    chosen = (panel.kind, panel.measure)
-    if chosen not in known:  # it came from another comparison, and says so on the board
-        known = {**known, chosen: f"{panel.measure or panel.kind} (not here)"}
+def _show_panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:
+    panel, options = layout.panels[place], choices(comparison)
+    current = (panel.kind, panel.measure)
+    if current not in options:  # it is from another comparison
+        options = {**options, current: f"{panel.measure or panel.kind} (not here)"}
     start = f"board-{work.version}-{place}"
 
     def put(new: Panel) -> None:
         state.put(with_panel(state.work(), layout, place, new))
 
-    def take_kind(picked: tuple[str, str]) -> None:
-        if picked in known:  # what a browser picked may not be offered any more
-            kind, measure = picked
+    def take_kind(picked_choice: tuple[str, str]) -> None:
+        if picked_choice in options:  # a browser may pick something that is no longer offered
+            kind, measure = picked_choice
             put(Panel(kind, measure, lines=panel.lines))
             measure_asked()
 
     st.selectbox(
         f"Panel {place + 1}",
-        list(known),
-        **bound(f"{start}-kind", chosen, take_kind),
-        format_func=lambda choice: known.get(choice, str(choice)),
+        list(options),
+        **bound(f"{start}-kind", current, take_kind),
+        format_func=lambda choice: options.get(choice, str(choice)),
     )
     if panel.kind == "matrix":
-        _select("Column", f"{start}-column", list(work.table.trees), panel.column,
+        _select_name("Column", f"{start}-column", list(work.table.trees), panel.column,
                 lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
         usable = usable_metrics(work)
         titles = {name: metric_called(work, name).card.title for name in usable}
-        _select("Metric", f"{start}-metric", usable, panel.metric,
+        _select_name("Metric", f"{start}-metric", usable, panel.metric,
                 lambda name: titles.get(name, name),
                 lambda name: put(replace(panel, metric=name)))  # fmt: skip
         return
@@ -154,46 +152,46 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     )
 
 
-def _select(
+def _select_name(
     label: str,
     key: str,
     names: Sequence[str],
-    chosen: str,
-    called: Callable[[str], str],
+    current: str,
+    get_title: Callable[[str], str],
     put: Callable[[str], None],
 ) -> None:
-    """A select box of names, the chosen one among them even if it is gone."""
+    """A select box of names that includes the chosen one even if it no longer exists."""
 
     def take(name: str | None) -> None:
         if name is not None and name in options:
             put(name)
 
-    options = list(names) if chosen in names or not chosen else [*names, chosen]
+    options = list(names) if current in names or not current else [*names, current]
     st.selectbox(
         label,
         options,
         index=None,
-        **bound(key, chosen or None, take),
-        format_func=called,
+        **bound(key, current or None, take),
+        format_func=get_title,
         placeholder="choose",
     )
 
 
-def _files(work: Work, layout: Layout) -> None:
+def _show_files(work: Work, layout: Layout) -> None:
     key = f"board-file-{work.version}"
 
     def load() -> None:
-        given = state.typed(key)
-        if given is None:
+        file = state.typed(key)
+        if file is None:
             return
-        if state.attempt(lambda: with_layout_file(state.work(), given.getvalue()), at="layout"):
+        if state.attempt(lambda: with_layout_file(state.work(), file.getvalue()), at="layout"):
             measure_asked()
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()
         file_button(
             "Save the layout", text, "layout", "json", text, "board-layout",
-            help="What stands where, as a small file: no data of the table but names of columns.",
+            help="The arrangement as a small file, with no data of the table except column names.",
         )  # fmt: skip
         upload_field(
             plain("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
@@ -203,7 +201,6 @@ def _files(work: Work, layout: Layout) -> None:
 
 
 def measure_asked() -> None:
-    """Start what the board needs and is not measured yet, such as bands, at once."""
     work = state.work()
     if work.findings.comparison is None or not asks_for_some_k(work):
         return

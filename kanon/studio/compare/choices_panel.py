@@ -1,4 +1,4 @@
-"""What is compared: metrics, algorithms, strategies and saved configurations, and the buttons."""
+"""The choice of metrics, algorithms, strategies and saved configurations to compare."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -38,7 +38,7 @@ from kanon.studio.session.work import Work, compared_metrics, usable_metrics
 from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.result import outdated_notice
 
-# Chips go on in the next line; Streamlit would have them scroll out of their field.
+# Chips wrap to the next line; by default Streamlit scrolls them out of their field.
 _CHIPS_IN_SIGHT = """
 [class*="st-key-compare-"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; row-gap: 0.4rem; }
 [class*="st-key-compare-"], [class*="st-key-board-"] {
@@ -55,64 +55,63 @@ _CHIPS_IN_SIGHT = """
 """
 
 
-def choices(work: Work, seen: ComparisonState) -> None:
-    st.html(f"<style>{_CHIPS_IN_SIGHT} {chip_styles(work, seen)}</style>")
+def choices(work: Work, status: ComparisonState) -> None:
+    st.html(f"<style>{_CHIPS_IN_SIGHT} {chip_styles(work, status)}</style>")
     presets_row(work)
     metrics_row(work)
-    algorithms_row(work, seen)
+    algorithms_row(work, status)
     strategies_row(work)
     if work.kept.pinned:
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption("Kept", width=100)
+            st.caption("Saved", width=100)
             kept_chips(work)
         kept_aside(work)
         yardstick_choice(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        under_choices(work, seen)
+        under_choices(work, status)
 
 
-def hints(work: Work, seen: ComparisonState) -> None:
-    said(work, seen)
+def hints(work: Work, status: ComparisonState) -> None:
+    said(work, status)
     beside_k(work)
 
 
-def chip_styles(work: Work, seen: ComparisonState) -> str:
-    """The colours of the chips: those of the lines that they stand for."""
-    offered, chosen = strategies_offered(work), compared_strategies(work)
+def chip_styles(work: Work, status: ComparisonState) -> str:
+    offered, strategies = strategies_offered(work), compared_strategies(work)
     one_algorithm = len(compared_algorithms(work)) == 1
-    one_metric = len(compared_metrics(work)) == 1 and len(chosen) > 1
-    styles = ""  # with several algorithms colours say those
+    one_metric = len(compared_metrics(work)) == 1 and len(strategies) > 1
+    styles = ""  # with several algorithms, colours stand for algorithms
     if one_algorithm and one_metric:
         styles = coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
     elif one_algorithm:
         styles = coloured("compare-metrics", map(colour_of_metric, usable_metrics(work)))
-    if seen.comparison is not None and work.kept.pinned:
-        looks = looks_of(seen.comparison)
-        own = {line.title: looks[line.name].colour for line in seen.lines if line.kept}
+    if status.comparison is not None and work.kept.pinned:
+        looks = looks_of(status.comparison)
+        own = {line.title: looks[line.name].colour for line in status.lines if line.kept}
         styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.pinned])
     return styles
 
 
 def metrics_row(work: Work) -> None:
-    titles, chosen = metric_titles(work), compared_metrics(work)
+    titles, metrics = metric_titles(work), compared_metrics(work)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
+        st.caption("Metrics", width=100, help="How loss is counted. The metric guides the search.")
         st.pills(
-            "Metrics that guide the merging",
+            "Metrics that guide the search",
             usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound("compare-metrics", chosen, "compared", into=CompareSettings, read=tuple),
+            **bound("compare-metrics", metrics, "compared", into=CompareSettings, read=tuple),
             format_func=lambda name: plain(titles[name]),
         )
 
 
-def algorithms_row(work: Work, seen: ComparisonState) -> None:
+def algorithms_row(work: Work, status: ComparisonState) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Algorithms",
             width=100,
-            help="How the release is found. Their own choices are those of the page Anonymise."
+            help="How the release is found. Their details are set on the page Anonymise."
             + listed(module.CARD for module in algorithms().values()),
         )
         st.multiselect(
@@ -125,9 +124,9 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
         )
         st.button(
             "Compare",
-            type="primary" if seen.comparison is None else "secondary",
+            type="primary" if status.comparison is None else "secondary",
             icon=":material/play_arrow:",
-            disabled="comparison" in work.running or not (seen.lines or seen.problem),
+            disabled="comparison" in work.running or not (status.lines or status.problem),
             on_click=runner.run,
             args=(comparison_request,),
             key="compare",
@@ -135,28 +134,30 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
 
 
 def strategies_row(work: Work) -> None:
-    offered, chosen = strategies_offered(work), compared_strategies(work)
-    looking = len(offered) > 1
+    offered, strategies = strategies_offered(work), compared_strategies(work)
+    has_choice = len(offered) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        told = "  \n".join(plain(card.title) for card in STRATEGIES.values())
+        titles = "  \n".join(plain(card.title) for card in STRATEGIES.values())
         st.caption(
             "Strategies",
             width=100,
-            help=f"Which partner a class is merged with.  \n{told}\n\n"
-            f"Whose l, t or k count:{listed(SCOPES.values())}",
+            help=f"How a class chooses the class that it merges with.  \n{titles}\n\n"
+            f"Where l, t and k are measured:{listed(SCOPES.values())}",
         )
         st.pills(
-            "Strategies: which partner a class is merged with",
+            "Strategies: how a class chooses the class that it merges with",
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound("compare-strategies", chosen, "strategies", into=CompareSettings, read=tuple),
+            **bound(
+                "compare-strategies", strategies, "strategies", into=CompareSettings, read=tuple
+            ),
             format_func=str.upper,
-            disabled=not looking,
+            disabled=not has_choice,
         )
-        if looking:
+        if has_choice:
             st.segmented_control(
-                "Whose l, t or k strategies look at",
+                "Where strategies measure l, t and k",
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
@@ -168,35 +169,33 @@ def strategies_row(work: Work) -> None:
                     ),
                 ),
                 format_func=lambda name: f"l, t, k of {SCOPES[name].title}",
-                disabled=not any(LOOKS_AT[name] for name in chosen),
+                disabled=not any(LOOKS_AT[name] for name in strategies),
             )
         elif not any(uses(name, "strategy") for name in compared_algorithms(work)):
-            st.caption("Strategies are of GAA alone: it picks partners, and the others do not.")
-        if looking and not work.table.sensitive_columns:
-            st.caption("S2 to S7, L and T look at a sensitive column, and there is none yet.")
+            st.caption("Only GAA has strategies.")
+        if has_choice and not work.table.sensitive_columns:
+            st.caption("S2 to S7, L and T need a sensitive column, and there is none yet.")
             st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
 
 
-def under_choices(work: Work, seen: ComparisonState) -> None:
-    lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
+def under_choices(work: Work, status: ComparisonState) -> None:
+    lucky = [line for line in status.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     runs = f" ({counted(more, 'run')})" if more else ""
     st.toggle(
         f"Show what ties decide{runs}",
         **bound("compare-bands", work.compare.bands, want_bands),
-        help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in which "
-        "ties are broken. Where bands overlap, luck decides who is ahead. What was run "
-        "before is not run again.",
+        help=f"Runs every line {len(TIE_SEEDS)} more times, each time with a different order of "
+        "ties. Where bands overlap, luck decides which line is ahead. Earlier runs are reused.",
         disabled="comparison" in work.running,
         width="content",
     )
-    keeping(work, seen.lines)
-    if "comparison" in work.running and seen.lacking:
-        st.caption(new_runs(seen), width="content")
+    keeping(work, status.lines)
+    if "comparison" in work.running and status.lacking:
+        st.caption(new_runs(status), width="content")
 
 
 def want_bands(value: bool) -> None:
-    """Bands need runs of their own: start them at once."""
     state.change(replace(state.work().compare, bands=bool(value)))
     work = state.work()
     if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
@@ -204,7 +203,6 @@ def want_bands(value: bool) -> None:
 
 
 def coloured(key: str, colours: Iterable[str]) -> str:
-    """A stripe on every chip, in the colour of its line."""
     return "".join(
         f".st-key-{key} button:nth-of-type({place}) "
         f"{{ border-left: 0.5rem solid light-dark({colour}, {on_dark(colour)}) !important; }}"
@@ -217,53 +215,52 @@ def listed(cards: Iterable[Card]) -> str:
     return "".join("  \n" + plain(f"{card.title}: {card.summary}") for card in cards)
 
 
-def new_runs(seen: ComparisonState) -> str:
-    every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
-    what = counted(seen.runs, "run" if every_k else "line")  # a line has runs for many k
-    if seen.lacking == seen.runs:
-        return f"{what}, all new."
+def new_runs(status: ComparisonState) -> str:
+    every_k = all(serves_every_k(line.configuration.algorithm) for line in status.lines)
+    runs = counted(status.runs, "run" if every_k else "line")  # a line has runs for many k
+    if status.lacking == status.runs:
+        return f"{runs}, all new."
     return one_or_many(
-        seen.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=what
+        status.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=runs
     )
 
 
-def said(work: Work, seen: ComparisonState) -> None:
+def said(work: Work, status: ComparisonState) -> None:
     if "comparison" in work.running:
         return
-    if seen.problem:
-        st.info(plain(seen.problem))
-    elif not seen.lines:
-        st.info("Pick at least one metric and one strategy, then press Compare.")
-    elif seen.comparison is None and work.findings.comparison is None:
-        told = "each line runs once, and serves every k"
+    if status.problem:
+        st.info(plain(status.problem))
+    elif not status.lines:
+        st.info("Choose at least one metric and one strategy, then press Compare.")
+    elif status.comparison is None and work.findings.comparison is None:
+        frequency = "each line runs once and serves every k"
         if not all(serves_every_k(name) for name in compared_algorithms(work)):
-            told = "lines run once per k, but for GAA, where one run serves every k"
+            frequency = "lines of GAA run once and serve every k; other lines run once per k"
         nothing = "Nothing has been compared for this table yet."
-        st.info(f"{nothing} Press Compare: {told}. {new_runs(seen)}")
-    elif seen.comparison is None:
-        outdated_notice("Compare", changed_since(work, "comparison", runs_wanted), new_runs(seen))
+        st.info(f"{nothing} Press Compare: {frequency}. {new_runs(status)}")
+    elif status.comparison is None:
+        outdated_notice("Compare", changed_since(work, "comparison", runs_wanted), new_runs(status))
 
 
 def beside_k(work: Work) -> None:
-    """That what is required beside k is not part of the comparison."""
+    """Say which requirements are not part of the comparison."""
     if work.settings.models:
-        models = plain("; ".join(one.sentence for one in work.settings.models))
+        models = plain("; ".join(model.sentence for model in work.settings.models))
         are = "is" if len(work.settings.models) == 1 else "are"
         st.caption(
-            f"Lines run over k alone. {models} {are} required on Anonymise and not here: how l and "
-            "t come out is shown instead."
+            f"Lines run with k alone. {models} {are} required on Anonymise but not here; the "
+            "resulting l and t are shown instead."
         )
     if "datafly" in compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
-            "As Anonymise sets no limit on suppressed records, Datafly may suppress k of "
-            "them, as published, and the others none; the criterion Suppressed says how many "
-            "were."
+            "Anonymise sets no limit on suppressed records. So Datafly may suppress k records, as "
+            "published, and the other algorithms none. The criterion Suppressed shows how many."
         )
 
 
 def presets_row(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
-        st.caption("Presets", width=100, help="Each sets the lines and the panels of the board.")
+        st.caption("Presets", width=100, help="Each sets the lines and panels and compares them.")
         for name, preset in PRESETS.items():
             st.button(
                 preset.title,
@@ -282,16 +279,15 @@ def presets_row(work: Work) -> None:
                 disabled="comparison" in work.running,
                 on_click=lambda: state.put(as_before(state.work())),
                 key="preset-undo",
-                help="Lines and panels as they were before it.",
+                help="Brings back the lines and panels from before the preset.",
             )
     if not work.table.sensitive_columns:
         st.caption(
-            "There is no sensitive column: presets leave out l, t, privacy against "
-            "alteration and the strategies that look at one."
+            "There is no sensitive column, so presets leave out l, t, privacy against "
+            "alteration and the strategies that need one."
         )
 
 
 def _take_preset(name: str) -> None:
-    """Set lines and panels, and have a worker make the runs that are lacking."""
     state.put(with_preset(state.work(), name))
     runner.run(comparison_request)

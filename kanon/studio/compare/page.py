@@ -20,13 +20,12 @@ from kanon.studio.widgets.picture import PictureSettings, begun_with, data_butto
 
 
 def last_made(work: Work) -> tuple[Comparison | None, str, str]:
-    """The comparison that was made last, and keys for it; None before the first one."""
     if work.findings.comparison is None:
         return None, "", ""
-    made = work.findings.comparison.comparison
-    shown = made.only([line.name for line in made.lines], work.compare.bands and made.has_bands)
-    key = f"{work.findings.comparison.key}|{shown.has_bands}"
-    return shown, key, key
+    last = work.findings.comparison.comparison
+    visible = last.only([line.name for line in last.lines], work.compare.bands and last.has_bands)
+    key = f"{work.findings.comparison.key}|{visible.has_bands}"
+    return visible, key, key
 
 
 def curves(
@@ -42,8 +41,8 @@ def curves(
     )
     if k != work.settings.k:
         st.caption(
-            f"k = {thin(work.settings.k)} was not computed; this is k = {thin(k)}, the "
-            "nearest. Press Compare to compute it."
+            f"k = {thin(work.settings.k)} was not computed; the numbers are for k = {thin(k)}, "
+            f"the nearest. Press Compare to compute k = {thin(work.settings.k)}."
         )
     data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
 
@@ -53,17 +52,17 @@ def page() -> None:
     unready(work)
     if classes_elsewhere(work):
         return
-    seen = outlook(work)
-    choices(work, seen)
+    status = outlook(work)
+    choices(work, status)
     with st.container():  # always there, so that what follows stays where it is
-        hints(work, seen)
-    comparison, fingerprint, about = seen.comparison, seen.key, seen.key
+        hints(work, status)
+    comparison, fingerprint, about = (status.comparison, status.key, status.key)
     if comparison is None:
         comparison, fingerprint, about = last_made(work)
-    old = seen.comparison is None or "comparison" in work.running
-    faint = f"{{ opacity: {0.45 if old else 1}; }}"
+    is_old = status.comparison is None or "comparison" in work.running
+    faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
-    if comparison is None or not (seen.lines or seen.problem):
+    if comparison is None or not (status.lines or status.problem):
         table_choice(work, False)
         if work.compare.table_shown == "searches":
             show_searches(work)
@@ -71,8 +70,8 @@ def page() -> None:
     comparison = comparison.including(work.settings.k)
     key, about = (fingerprint, comparison.ks), f"{about}|{comparison.ks}"
     k = comparison.nearest(work.settings.k)
-    then = begun_with(work, "comparison") if seen.comparison is None else work
-    settings = PictureSettings.of_comparison(then, comparison, k)
+    work_then = begun_with(work, "comparison") if status.comparison is None else work
+    settings = PictureSettings.of_comparison(work_then, comparison, k)
     with st.container(key="compared"):
         curves(work, comparison, k, key, about, settings)
     table_choice(work, True)
@@ -80,7 +79,7 @@ def page() -> None:
         show_searches(work)
         return
     with st.container(key="compared-numbers"):
-        tables(work, seen, comparison, k, key, about, settings)
+        tables(work, status, comparison, k, key, about, settings)
         with st.expander("How it is computed"):
-            made = work.findings.comparison
-            st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))
+            result = work.findings.comparison
+            st.markdown(how_compared(comparison, result.seconds if result is not None else 0.0))

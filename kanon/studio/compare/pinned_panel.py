@@ -1,4 +1,4 @@
-"""The controls for configurations that are saved under a name."""
+"""The controls for saved configurations."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -27,188 +27,187 @@ from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import plan_button
 from kanon.studio.widgets.result import name_in_files
 
-_AT_ONCE = 8  # so many things that are new in a table are spelt out; those that stop a plan first
+_AT_ONCE = 8  # so many differences of a table are listed, those that stop a plan first
 
 
 def kept_chips(work: Work) -> None:
-    titles = [each.title for each in work.kept.pinned]
-    # The key holds the names: one that is given to another configuration is another choice.
+    titles = [configuration.title for configuration in work.kept.pinned]
+    # The key holds the names: a name that moves to another configuration is another choice.
     st.pills(
-        "Kept",
+        "Saved configurations",
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
         **bound(
-            f"compare-kept-{_short(repr(titles))}",
-            [each.title for each in work.kept.pinned if each.shown],
-            _show,
+            f"compare-kept-{_get_short_hash(repr(titles))}",
+            [configuration.title for configuration in work.kept.pinned if configuration.shown],
+            _set_visible,
         ),
         format_func=lambda title: plain(f"★ {title}"),
     )
 
 
 def kept_aside(work: Work) -> None:
-    """Which of the saved configurations are left out of the comparison, and why."""
-    for each in work.kept.pinned:
-        if each.shown and (why := incomparable(work, each)):
-            said = f"★ {each.title} is left out: {why}. It stays kept."
-            st.caption(plain(said))
+    """Say which saved configurations are left out of the comparison, and why."""
+    for configuration in work.kept.pinned:
+        if configuration.shown and (why := incomparable(work, configuration)):
+            sentence = f"★ {configuration.title} is left out: {why}. It stays saved."
+            st.caption(plain(sentence))
 
 
-def _show(chosen: Any) -> None:
+def _set_visible(titles: Any) -> None:
     kept = state.work().kept
-    shown = tuple(replace(each, shown=each.title in (chosen or ())) for each in kept.pinned)
-    state.change(replace(kept, pinned=shown))
+    pinned = tuple(replace(entry, shown=entry.title in (titles or ())) for entry in kept.pinned)
+    state.change(replace(kept, pinned=pinned))
 
 
 def yardstick_choice(work: Work) -> None:
-    """Whose hierarchies releases are measured by, where lines have different ones."""
     offered = yardsticks(work)
     if not offered:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Measure everything by the hierarchies",
+            "Measure all lines by the hierarchies",
             range(len(offered)),
             **bound(
-                f"compare-yardstick-{_short(repr(offered))}",
+                f"compare-yardstick-{_get_short_hash(repr(offered))}",
                 offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0,
                 lambda value: state.change(replace(state.work().kept, yardstick=offered[value])),
             ),
-            format_func=lambda place: _named(offered[place]),
+            format_func=lambda place: _name_yardstick(offered[place]),
             width=300,
         )
         st.caption(
             (
-                "Each line's percentages are of all that its own hierarchies could lose: lines "
-                "of different hierarchies cannot be compared."
+                "Each line's percentages are shares of the most that its own hierarchies could "
+                "lose. Lines with different hierarchies cannot be compared."
             )
             if work.kept.yardstick is None
             else (
-                "Lines have different hierarchies, and one set measures all: a released cell "
-                "counts as the lowest group there that holds all it could mean."
+                "Lines have different hierarchies, and one set measures all of them: a released "
+                "cell counts as the lowest group in this set that covers everything it may mean."
             ),
             width=570,
         )
 
 
-def _named(yardstick: str | None) -> str:
+def _name_yardstick(yardstick: str | None) -> str:
     if yardstick is None:
         return "each its own"
     return plain(f"of ★ {yardstick}") if yardstick else "in use now"
 
 
 def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
-    label = f"Keep ({len(work.kept.pinned)})" if work.kept.pinned else "Keep"
+    count = f" ({len(work.kept.pinned)})" if work.kept.pinned else ""
+    label = f"Saved configurations{count}"
     with st.popover(label, icon=":material/keep:"):
         state.said_here("keeping")
-        _keep([line for line in lines if not line.kept])
-        for place, each in enumerate(work.kept.pinned):
-            _kept(place, each)
+        _show_save_fields([line for line in lines if not line.kept])
+        for place, configuration in enumerate(work.kept.pinned):
+            _show_entry(place, configuration)
         if work.kept.unpinned is not None:
             st.button(
-                f"Bring back {plain(work.kept.unpinned.title)}",
+                f"Restore {plain(work.kept.unpinned.title)}",
                 icon=":material/undo:",
                 key="kept-restore",
-                on_click=_attempt,
+                on_click=_try_change,
                 args=(restored,),
             )
-        _import(work)
+        _show_import(work)
 
 
-def _keep(lines: Sequence[PlannedLine]) -> None:
-    st.markdown("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
+def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
+    st.markdown("**Save a line as it is now**, with its hierarchies, to compare with later ones.")
     if not lines:
         st.caption("Choose a metric and a strategy first.")
         return
     names = [line.name for line in lines]
-    chosen = st.selectbox(
+    position = st.selectbox(
         "Line",
         range(len(lines)),
         format_func=lambda place: plain(lines[place].title),
-        key=f"keep-line-{_short(repr(names))}",
+        key=f"keep-line-{_get_short_hash(repr(names))}",
     )
-    line = lines[chosen or 0]
+    line = lines[position or 0]
     alone = full_title(line.configuration, line.guide.card.title)
-    field = f"keep-name-{_short(line.name)}"
+    field = f"keep-name-{_get_short_hash(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=field, placeholder=alone)
         st.button(
-            "Keep",
+            "Save configuration",
             key="keep",
-            on_click=_attempt,
+            on_click=_try_change,
             args=(
                 lambda work: pin(work, line.plan, line.ground.trees, state.typed(field) or alone),
             ),
         )
 
 
-def _kept(place: int, each: NamedConfiguration) -> None:
-    field = f"kept-name-{place}-{_short(each.title)}"
+def _show_entry(place: int, configuration: NamedConfiguration) -> None:
+    field = f"kept-name-{place}-{_get_short_hash(configuration.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # Not seeded: a name that cannot be taken stays as typed, to be mended.
+        # Not seeded: a name that cannot be used stays as typed, to be corrected.
         st.text_input(
             f"★ {place + 1}: name",
-            value=each.title,
+            value=configuration.title,
             key=field,
-            on_change=_attempt,
-            args=(lambda work: renamed(work, each.title, state.typed(field) or ""),),
+            on_change=_try_change,
+            args=(lambda work: renamed(work, configuration.title, state.typed(field) or ""),),
         )
         plan_button(
-            export(each),
-            f"plan-{name_in_files(each.plan)}",
-            f"kept-plan-{_short(each.title)}",
+            export(configuration),
+            f"plan-{name_in_files(configuration.plan)}",
+            f"kept-plan-{_get_short_hash(configuration.title)}",
             help="Everything about this configuration; python -m kanon run repeats it.",
         )
         st.button(
             "Use",
             icon=":material/input:",
-            key=f"kept-use-{_short(each.title)}",
-            on_click=_attempt,
-            args=(lambda work: used(work, each.title),),
-            help="Set roles, hierarchies and settings as this plan has them. What a hierarchy "
-            "lacks of this table is then shown on the page Hierarchies, to be added there.",
+            key=f"kept-use-{_get_short_hash(configuration.title)}",
+            on_click=_try_change,
+            args=(lambda work: used(work, configuration.title),),
+            help="Sets roles, hierarchies and settings as in this plan. If values of this table "
+            "are missing in a hierarchy, the page Hierarchies shows them, and you can add them "
+            "there.",
         )
         st.button(
             "Remove",
             icon=":material/close:",
-            key=f"kept-remove-{_short(each.title)}",
-            on_click=_attempt,
-            args=(lambda work: unpinned(work, each.title),),
+            key=f"kept-remove-{_get_short_hash(configuration.title)}",
+            on_click=_try_change,
+            args=(lambda work: unpinned(work, configuration.title),),
         )
-    if each.findings:
+    if configuration.findings:
         st.caption("New in this table:")
-        weighty = sorted(each.findings, key=lambda found: not found.stops)
-        listed = [f"- {plain(found.sentence)}" for found in weighty[:_AT_ONCE]]
-        if len(each.findings) > _AT_ONCE:
-            listed.append("- " + f"and {len(each.findings) - _AT_ONCE} more")
-        st.markdown("\n".join(listed))
+        weighty = sorted(configuration.findings, key=lambda finding: not finding.stops)
+        lines = [f"- {plain(finding.sentence)}" for finding in weighty[:_AT_ONCE]]
+        if len(configuration.findings) > _AT_ONCE:
+            lines.append("- " + f"and {len(configuration.findings) - _AT_ONCE} more")
+        st.markdown("\n".join(lines))
 
 
-def _import(work: Work) -> None:
+def _show_import(work: Work) -> None:
     key = f"kept-import-{work.version}"
     upload_field(
-        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_take_file, args=(key,)
+        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_import_file, args=(key,)
     )
 
 
-def _take_file(key: str) -> None:
+def _import_file(key: str) -> None:
     file = state.typed(key)
     if file is None:
         return
     title = file.name.rsplit(".", 1)[0]
-    taken = {each.title.casefold() for each in state.work().kept.pinned}
+    used_titles = {configuration.title.casefold() for configuration in state.work().kept.pinned}
     number, free = 2, title[:30] or "plan"
-    while free.casefold() in taken:
+    while free.casefold() in used_titles:
         free, number = f"{title[:30]} {number}", number + 1
-    _attempt(lambda work: imported(work, file.getvalue(), free))
+    _try_change(lambda work: imported(work, file.getvalue(), free))
 
 
-def _attempt(change: Callable[[Work], Work]) -> None:
-    """Do something to what the session works on, or say why it cannot be done."""
+def _try_change(change: Callable[[Work], Work]) -> None:
     state.attempt(lambda: change(state.work()), at="keeping")
 
 
-def _short(text: str) -> str:
-    """A few letters that stand for a text in a key."""
+def _get_short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,7 +1,4 @@
-"""Presets of the page Compare: one press sets lines and panels, another undoes it.
-
-Pure functions from one state of a session to the next; nothing here knows Streamlit.
-"""
+"""Presets of the page Compare: one press sets lines and panels, another undoes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,9 +23,9 @@ _MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"
 
 @dataclass(frozen=True)
 class BoardPreset:
-    title: str  # what the button says
+    title: str  # the button's label
     about: str  # its help
-    panels: tuple[Panel, ...]  # on the board; of cost matrices the column is still open
+    panels: tuple[Panel, ...]  # on the board; cost matrices get their column later
     metrics: tuple[str, ...] = ()  # none for the current one, or NLLM
     strategies: tuple[str, ...] = ("s1",)
     algorithms: tuple[str, ...] = ("gaa",)
@@ -47,7 +44,7 @@ PRESETS: Mapping[str, BoardPreset] = {
     ),
     "strategies": BoardPreset(
         "Strategies",
-        "S1 to S7, one line each, guided by the metric that is compared alone, or else by "
+        "S1 to S7, one line each, guided by the chosen metric if there is just one, else by "
         "NLLM: alteration, l, t, minimum k, and privacy against alteration.",
         (
             *curves("mean_alteration", "l_percent", "t_percent", "min_k").panels,
@@ -58,7 +55,7 @@ PRESETS: Mapping[str, BoardPreset] = {
     ),
     "algorithms": BoardPreset(
         "Algorithms",
-        "One line per algorithm, guided by the metric that is compared alone, or else by "
+        "One line per algorithm, guided by the chosen metric if there is just one, else by "
         "NLLM: alteration, generalised, at root, l, t and minimum k.",
         _SIX,
         algorithms=(
@@ -82,27 +79,24 @@ PRESETS: Mapping[str, BoardPreset] = {
 
 
 def with_preset(work: Work, name: str) -> Work:
-    """The work with the lines and panels of a preset, and with the way back."""
-    settings = _settings(work, PRESETS[name])
+    settings = _build_settings(work, PRESETS[name])
     view = work.view(CompareView)
     view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
     return work.with_parts(settings, view, Message())
 
 
 def can_go_back(work: Work) -> bool:
-    """Whether what the last preset changed is still as it left it."""
     return still_stands(work, work.view(CompareView).taken)
 
 
 def as_before(work: Work) -> Work:
-    """The work with the lines and panels from before the preset; the same if there is no way."""
     view = work.view(CompareView)
     if view.taken is None or not can_go_back(work):
         return work
-    return view.taken.undo(work).with_parts(CompareView(), Message(notice="As it was before."))
+    return view.taken.undo(work).with_parts(CompareView(), Message(notice="The preset was undone."))
 
 
-def _settings(work: Work, preset: BoardPreset) -> CompareSettings:
+def _build_settings(work: Work, preset: BoardPreset) -> CompareSettings:
     sensitive = bool(work.table.sensitive_columns)
     usable = usable_strategies(work.with_parts(replace(work.settings, algorithm="gaa")))
     strategies, scopes = preset.strategies, work.compare.scopes
@@ -132,7 +126,7 @@ def _settings(work: Work, preset: BoardPreset) -> CompareSettings:
 
 
 def matrix_column(work: Work) -> str:
-    """Whose cost matrix a preset shows: the column that the user looks at, or a telling one."""
+    """The column of a preset's cost matrices: the user's, else the largest that fits a panel."""
     trees = work.table.trees
     if work.shared.column in trees:
         return work.shared.column

@@ -55,61 +55,64 @@ def show_searches(work: Work) -> None:
     except KanonError as error:
         st.info(plain(error.sentence))
         return
-    searched, label = work.findings.searched, "Run the three searches"
-    current = searched is not None and searched.settings == settings
+    result, label = work.findings.searched, "Run the three searches"
+    current = result is not None and result.settings == settings
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
         begin_button("searches", label, searches_request, first=not current)
         st.caption(lattice_said(work), width="stretch")
-    if searched is None and "searches" not in work.running:
+    if result is None and "searches" not in work.running:
         st.info(
-            "Datafly, Samarati and Improved greedy have not been run against each other on "
-            "this table yet. They are run over k, and over the number of quasi-identifiers "
-            "at k = 10."
+            "Datafly, Samarati and Improved greedy have not been measured on this table yet. "
+            "They run over k, and at k = 10 over the number of quasi-identifiers."
         )
-    if searched is not None:
+    if result is not None:
         since = partial(changed_since, work, "searches", settings_of_searches)
         fade("searches-shown", label, not current, "searches" in work.running, since)
         with st.container(key="searches-shown"):
-            _results(searched.searches, searched.settings)
+            _show_searches_result(result.searches, result.settings)
     with st.expander("How it is computed"):
         st.markdown(how_searches(work))
 
 
-def _results(found: Searches, about: str) -> None:
-    about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
-    drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
+def _show_searches_result(searches: Searches, about: str) -> None:
+    about = f"{about}|{searches.over_k['seconds'].sum()}"  # differs from run to run
+    figure = state.remembered("searches-k", about, lambda: over_k_chart(searches))
     then = begun_with(state.work(), "searches")
     picture(
-        drawn, lambda: over_k_table(found), "searches-over-k", about, PictureSettings.of_table(then)
+        figure,
+        lambda: over_k_table(searches),
+        "searches-over-k",
+        about,
+        PictureSettings.of_table(then),
     )
     claim = (
-        "**What is said of Improved greedy** (Babu et al. 2013, in our words): it rises clearly "
-        "fewer levels than Datafly and about as many as Samarati, loses about as much as "
-        "Samarati, which should lose least, and far less than Datafly; it takes about as long as "
-        "Datafly and much less time than Samarati. **On this table:**"
+        "**The claims about Improved greedy** (Babu et al. 2013, in our words): it raises values "
+        "by clearly fewer levels than Datafly and about as many as Samarati. It loses far less "
+        "than Datafly and about as much as Samarati, which should lose least. It takes about as "
+        "long as Datafly and much less time than Samarati. **On this table:**"
     )
-    st.markdown("\n".join([f"{claim}\n", *(f"- {one}" for one in claims_said(found))]))
-    st.caption(limit_said(found))
-    if found.lacking:
+    st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in claims_said(searches))]))
+    st.caption(limit_said(searches))
+    if searches.lacking:
         left_out = "The experiment over the number of quasi-identifiers is left out."
-        st.info(plain(f"{left_out} {found.lacking}"))
+        st.info(plain(f"{left_out} {searches.lacking}"))
         return
-    if found.over_columns["columns"].nunique() > 1:
-        drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
+    if searches.over_columns["columns"].nunique() > 1:
+        figure = state.remembered("searches-columns", about, lambda: over_columns_chart(searches))
         picture(
-            drawn, None, "searches-over-columns", about, PictureSettings.of_table(then, "k = 10")
+            figure, None, "searches-over-columns", about, PictureSettings.of_table(then, "k = 10")
         )
-    st.caption("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in.")
-    st.table(columns_table(found))
+    st.caption("Nodes evaluated at k = 10, the most that are possible (≤), and the lattice.")
+    st.table(columns_table(searches))
     data_button(
-        "Data over quasi-identifiers", lambda: over_columns_table(found),
+        "Data over quasi-identifiers", lambda: over_columns_table(searches),
         "searches-over-quasi-identifiers", about, kind="tertiary",
     )  # fmt: skip
 
 
-# --- what is measured, and what is said of it -------------------------------------------------
+# --- what is measured -------------------------------------------------------------------------
 def plan_of_searches(work: Work) -> Plan:
-    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records."""
+    """Samarati's plan, as only Samarati uses the metric; k counts records."""
     return plan_of(
         work.with_parts(
             replace(work.settings, algorithm="samarati", models=(), keep_suppressed=False),
@@ -126,12 +129,12 @@ def searches_request(work: Work) -> Request:
     plan = plan_of_searches(work)
     task = prepare(plan, work.table.records).task()
     check_searches(task.classes.hierarchies, task.classes.n_records)
-    then = partial(_with_searches, settings_of_searches(work))
+    then = partial(_store_searches, settings_of_searches(work))
     return Request("searches", measure_searches, (task, plan.metric), then)
 
 
-def _with_searches(settings: str, work: Work, found: Searches) -> Work:
-    return work.with_parts(replace(work.findings, searched=SearchesResult(found, settings)))
+def _store_searches(settings: str, work: Work, searches: Searches) -> Work:
+    return work.with_parts(replace(work.findings, searched=SearchesResult(searches, settings)))
 
 
 def lattice_said(work: Work) -> str:
@@ -143,27 +146,24 @@ def lattice_said(work: Work) -> str:
     columns, nodes = len(trees), counted(sizes["lattice_nodes"], "node")
     return (
         f"The lattice of {counted(columns, 'quasi-identifier')} has {nodes}, "
-        f"{thin(sizes['largest_height'])} at its largest height. Nodes that a search evaluates at "
-        f"most, per k: {most}."
+        f"{thin(sizes['largest_height'])} at its largest height. At most, a search evaluates this "
+        f"many nodes per k: {most}."
     )
 
 
-def limit_said(found: Searches) -> str:
-    if not found.limit:
+def limit_said(searches: Searches) -> str:
+    if not searches.limit:
         return "No search suppressed records."
-    return f"Each search could suppress up to {counted(found.limit, 'record')}."
+    return f"Each search could suppress up to {counted(searches.limit, 'record')}."
 
 
-def columns_table(found: Searches) -> pd.DataFrame:
-    """Per number of quasi-identifiers the lattice, the bounds and the nodes evaluated: for showing.
-
-    A cell of a search is "evaluated of at most so many".
-    """
+def columns_table(searches: Searches) -> pd.DataFrame:
+    """Lattice, bounds and nodes evaluated per number of quasi-identifiers."""
     rows: list[dict[str, str]] = []
-    for number, own in found.over_columns.groupby("columns"):
+    for number, own in searches.over_columns.groupby("columns"):
         first, by_name = own.iloc[0], own.set_index("algorithm")
         adds = (
-            ", ".join(shortened(name, 16) for name in found.attributes[: int(number)])
+            ", ".join(shortened(name, 16) for name in searches.attributes[: int(number)])
             if not rows
             else f"+ {shortened(first['adds'], 24)}"
         )

@@ -8,7 +8,5 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True)
 class CompareView(SessionPart):
-    """The panel that fills the screen, and the last preset."""
-
-    filling: int | None = None  # the panel's place; None while the whole board is shown
-    taken: SettingsChange | None = None  # what a preset changed last, while it can be undone
+    filling: int | None = None  # its place; None while the whole board is shown
+    taken: SettingsChange | None = None  # the change by the last preset, while it can be undone

@@ -40,14 +40,14 @@ from kanon.studio.widgets.standings import (
 _UNKNOWN = "–"
 
 _ASKED_FOR = 10 * QUICKLY
-"""Up to so much effort bounds are found once somebody opens the table, in about ten seconds."""
+"""Bounds of up to this effort are found when the table is opened, in about ten seconds."""
 
 TABLES = {
     "areas": "Whole curves: NAUC",
     "places": "At this k, by criterion",
     "alterations": "At this k, by metric",
     "closeness": "How close to the least loss",
-    "difference": "Two of them",
+    "difference": "Difference of two lines",
     "searches": "Searches of the lattice",
 }
 DATA = {
@@ -63,18 +63,17 @@ COUNTED = {
 
 
 def table_choice(work: Work, compared: bool) -> None:
-    """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
     offered = list(TABLES) if compared else ["searches"]
-    shown = work.compare.table_shown
+    table = work.compare.table_shown
     st.segmented_control(
         "Numbers",
         offered,
         **bound(
             "compare-table",
-            shown if shown in offered else None,
+            table if table in offered else None,
             "table_shown",
             into=CompareSettings,
-            read=lambda value: value or (shown if compared else "areas"),
+            read=lambda value: value or (table if compared else "areas"),
         ),
         format_func=lambda name: TABLES[name],
         label_visibility="collapsed",
@@ -83,7 +82,7 @@ def table_choice(work: Work, compared: bool) -> None:
 
 def tables(
     work: Work,
-    seen: ComparisonState,
+    status: ComparisonState,
     comparison: Comparison,
     k: int,
     key: Hashable,
@@ -97,7 +96,7 @@ def tables(
     elif work.compare.table_shown == "alterations":
         alterations(work, comparison, k, key, about)
     elif work.compare.table_shown == "closeness":
-        closeness(work, seen, comparison, k, key, about)
+        closeness(work, status, comparison, k, key, about)
     else:
         difference(work, comparison, k, key, about, settings)
 
@@ -105,13 +104,13 @@ def tables(
 def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:
     ends = work.compare.interval or comparison.interval
     if ends is None:
-        st.info("An area needs two k at least, and this table has one.")
+        st.info("An area needs at least two values of k, and this table has only one.")
         return
     low, high = ends
     interval_choice(work, ends)
     points = K_PRESETS[work.compare.counted_k]
     try:
-        found = state.remembered(
+        ranks = state.remembered(
             "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
         )
     except KanonError as error:
@@ -119,21 +118,21 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
         return
     st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
     about = f"{about}|{work.compare.counted_k}"
-    standings(found, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k)
+    standings(ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k)
     guides = [line.guide for line in comparison.lines]
-    made = [line.configuration for line in comparison.lines]
+    configurations = [line.configuration for line in comparison.lines]
     if (
-        len({one.algorithm for one in made}) > 1
-        or {one.strategy for one in made} != {"s1"}
-        or not all(map(guided, made))
+        len({configuration.algorithm for configuration in configurations}) > 1
+        or {configuration.strategy for configuration in configurations} != {"s1"}
+        or not all(map(guided, configurations))
         or any(line.kept for line in comparison.lines)
     ):
-        return  # then lines differ in more than what their metrics have in common
+        return  # lines differ in more than their metrics
     groups = state.remembered(
-        "groups", (key, low, high, points), lambda: by_characteristic(found, guides)
+        "groups", (key, low, high, points), lambda: by_characteristic(ranks, guides)
     )
     if len(groups):
-        st.markdown("**By what the metrics have in common**, mean area in percent")
+        st.markdown("**By what the metrics have in common**: mean area in percent")
         st.table(grouped_table(groups, titles_of(comparison)))
         data_button(
             "Data by characteristic",
@@ -145,17 +144,17 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
 
 def interval_choice(work: Work, ends: tuple[int, int]) -> None:
     low, high = ends
-    preset = f"compare-preset-{work.version}"  # no answer about another table
-    known = ends if ends in INTERVALS else None
-    listed = "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
+    preset = f"compare-preset-{work.version}"  # ignores answers about another table
+    preset_interval = ends if ends in INTERVALS else None
+    lists = "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Interval of k",
             INTERVALS,
             index=None,
-            **bound(preset, known, "interval", into=CompareSettings),
+            **bound(preset, preset_interval, "interval", into=CompareSettings),
             format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
-            placeholder="your own",
+            placeholder="custom",
             width=200,
         )
         fields = (("from-k", "from k", low), ("to-k", "to k", high))
@@ -171,30 +170,30 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
             list(K_PRESETS),
             **bound("compare-counted", work.compare.counted_k, "counted_k", into=CompareSettings),
             format_func=lambda name: COUNTED[name],
-            help=f"The k between which the curve is taken as straight: {listed}. Those inside the "
-            "interval, and both of its ends.",
+            help=f"Between these k the curve counts as straight: {lists}. Those inside the "
+            "interval and both of its ends are used.",
             width=230,
         )
 
 
-def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
-    interval = (typed, ends[1]) if place == 0 else (ends[0], typed)
+def take_end(place: int, ends: tuple[int, int], value: int) -> None:
+    interval = (value, ends[1]) if place == 0 else (ends[0], value)
     state.change(replace(state.work().compare, interval=interval))
 
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
-    what = f"Every criterion at k = {thin(k)}, in percent."
-    st.caption(f"{what} {how_to_read(comparison)}")
-    found = state.remembered("places", (key, k), lambda: comparison.places(k))
-    standings(found, comparison, "criteria", about, k=k)
+    sentence = f"Every criterion at k = {thin(k)}, in percent."
+    st.caption(f"{sentence} {how_to_read(comparison)}")
+    standing = state.remembered("places", (key, k), lambda: comparison.places(k))
+    standings(standing, comparison, "criteria", about, k=k)
 
 
 def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
-    what = (
-        f"Alteration at k = {thin(k)}, % ↓ better: how much of all that could be lost was lost, "
-        "as each metric counts."
+    sentence = (
+        f"Alteration at k = {thin(k)}, % ↓ better: the share of all that could be lost that was "
+        "lost, as each metric counts."
     )
-    st.caption(f"{what} {how_to_read(comparison)}")
+    st.caption(f"{sentence} {how_to_read(comparison)}")
     st.toggle(
         "Rank whole percentages, as the paper does",
         **bound(
@@ -202,32 +201,32 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
         ),
     )
     digits = 0 if work.compare.rounded else 1
-    found = state.remembered(
+    standing = state.remembered(
         "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
     )
-    standings(found, comparison, "alterations", f"{about}|{digits}", digits, k=k)
+    standings(standing, comparison, "alterations", f"{about}|{digits}", digits, k=k)
 
 
 def standings(
-    found: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **said: Any
+    ranks: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **fields: Any
 ) -> None:
-    rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
-    st.table(standing_table(found, rows, columns, digits, turned))
+    rows, columns, is_wide = titles_of(comparison), line_titles(comparison), wide(comparison)
+    st.table(standing_table(ranks, rows, columns, digits, is_wide))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
-            st.table(bands_table(found, rows, columns, turned))
-    data_button(DATA[name], lambda: found.table(**said), name, f"{about}|{said}")
+            st.table(bands_table(ranks, rows, columns, is_wide))
+    data_button(DATA[name], lambda: ranks.table(**fields), name, f"{about}|{fields}")
 
 
 def how_to_read(comparison: Comparison) -> str:
     line = "column" if wide(comparison) else "row"
     shades = (
-        f"Green is the best place of its {line}, orange the last; in brackets the rank. Numbers "
-        "that look equal share it."
+        f"Green is the best of its {line}, orange the worst; the rank is in brackets. Numbers "
+        "that look equal share a rank."
     )
     if not comparison.has_bands:
         return shades
-    grey = "Grey and ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
+    grey = "Grey and ≈: its band over the tie seeds overlaps the best one, so it is undecided."
     return f"{shades} {grey}"
 
 
@@ -245,7 +244,7 @@ def difference(
     if second not in names or second == first:
         second = next(name for name in reversed(names) if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        fields = (("This one", first), ("minus this one", second))
+        fields = (("First line", first), ("minus second line", second))
         for place, (label, value) in enumerate(fields):
             st.selectbox(
                 label,
@@ -255,15 +254,15 @@ def difference(
                 width=260,
             )
         st.caption(
-            ":blue[Blue]: the first is better; :orange[brown]: the second is. In percentage "
+            ":blue[Blue]: the first line is better; :orange[brown]: the second is. In percentage "
             "points; t in hundredths. "
             + (
-                "Grey: what it can be over all tie seeds; undecided where that holds 0."
+                "Grey: the range over all tie seeds; where it includes 0, it is undecided."
                 if comparison.has_bands
-                else "Whether more than luck is ahead shows once ties are shown."
+                else "Switch on “Show what ties decide” to see whether it is more than luck."
             )
         )
-    found = state.remembered(
+    figure_and_verdicts = state.remembered(
         "difference",
         (key, first, second, k),
         lambda: (
@@ -272,122 +271,120 @@ def difference(
         ),
     )
     picture(
-        found[0],
+        figure_and_verdicts[0],
         lambda: difference_table(comparison, first, second),
         "difference",
         f"{about}|{first}|{second}",
         settings,
     )
-    told = "\n".join(f"- {plain(one)}" for one in found[1])
-    st.markdown(f"**At k = {thin(k)}**\n\n{told}")
+    verdict_list = "\n".join(f"- {plain(verdict)}" for verdict in figure_and_verdicts[1])
+    st.markdown(f"**At k = {thin(k)}**\n\n{verdict_list}")
 
 
-def take_pair(place: int, pair: tuple[str, str], typed: str) -> None:
-    """Copy one of the two; the one that was there takes the other's place."""
-    other = pair[1 - place] if typed != pair[1 - place] else pair[place]
-    new = (typed, other) if place == 0 else (other, typed)
+def take_pair(place: int, pair: tuple[str, str], name: str) -> None:
+    other = pair[1 - place] if name != pair[1 - place] else pair[place]
+    new = (name, other) if place == 0 else (other, name)
     state.change(replace(state.work().compare, pair=new))
 
 
 # --- how close to the least loss --------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class BoundedLine:
-    """A line, the bound to look for, and what it loses as its metric counts."""
-
     line: PlannedLine
     prepared: PreparedRun
-    wanted: BoundWanted
-    lost: float | None  # None where the bound does not hold for it, or it was not measured
+    bound_wanted: BoundWanted
+    loss: float | None  # None where the bound does not hold for it, or it was not measured
     suppresses: bool  # whether its release leaves out records
 
     @property
     def gap(self) -> OptimalityGap | None:
-        """How far it is from the bound; None as long as that is not known."""
-        known = state.work().findings.bounds.get(self.wanted.key)
-        if known is None:
+        result = state.work().findings.bounds.get(self.bound_wanted.key)
+        if result is None:
             return None
-        return OptimalityGap.at(self.prepared, self.lost, self.suppresses, known.bound)
+        return OptimalityGap.at(self.prepared, self.loss, self.suppresses, result.bound)
 
 
 def closeness(
-    work: Work, seen: ComparisonState, comparison: Comparison, k: int, key: Hashable, about: str
+    work: Work, status: ComparisonState, comparison: Comparison, k: int, key: Hashable, about: str
 ) -> None:
-    """Per line what it loses, as the metric counts that guides it, beside the lower bound."""
-    if seen.comparison is None:
-        st.info("Press Compare first: the lines above are of earlier settings.")
+    if status.comparison is None:
+        st.info("Press Compare first: the lines above were made with earlier settings.")
         return
-    lines = state.remembered("bounded", (key, k), lambda: _bounded(work, seen, comparison, k))
-    if said := next(filter(None, (why_no_bound(one.prepared.classes) for one in lines)), ""):
-        st.info(plain(said))
+    lines = state.remembered("bounded", (key, k), lambda: _find_bounds(work, status, comparison, k))
+    if reason := next(filter(None, (why_no_bound(line.prepared.classes) for line in lines)), ""):
+        st.info(plain(reason))
         return
-    wanted = [one.wanted for one in lines]
+    wanted = [line.bound_wanted for line in lines]
     found_soon(wanted, most=_ASKED_FOR)
     st.caption(
-        f"At k = {thin(k)}: what each loses, as the metric counts that guides it; what no "
-        "release by its hierarchies, of any tool, can lose less than, of those that keep "
-        "every record where it does; and how much more than the least possible it loses at "
-        "most."
+        f"Each line's loss at k = {thin(k)}, as its own metric counts. No release with the same "
+        "hierarchies can lose less than the least possible loss; where a line keeps all records, "
+        "this holds for releases that keep all records. The last column says how far above it "
+        "the line is at most."
     )
-    st.table(_shown(lines).set_index("Configuration"))
-    if any(one.lost is None for one in lines):
+    st.table(_build_bounds_table(lines).set_index("Configuration"))
+    if any(line.loss is None for line in lines):
         st.caption(
-            f"{_UNKNOWN}: its releases show ranges, or are measured by other hierarchies than "
-            "its own or not by its metric, so the bound says nothing about them."
+            f"{_UNKNOWN}: the bound says nothing about a line whose releases show ranges, or that "
+            "is not measured by its own hierarchies and metric."
         )
     closer_button(wanted, "compare")
-    known = [gap for one in lines if (gap := one.gap) is not None]
-    data_button("Data of the bounds", lambda: _numbers(lines, k), "bounds", f"{about}|{k}|{known}")
-    for gap in known[:1]:
+    gaps = [gap for line in lines if (gap := line.gap) is not None]
+    data_button(
+        "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{gaps}"
+    )
+    for gap in gaps[:1]:
         st.caption(how_bound(gap))
 
 
-def _bounded(
-    work: Work, seen: ComparisonState, comparison: Comparison, k: int
+def _find_bounds(
+    work: Work, status: ComparisonState, comparison: Comparison, k: int
 ) -> list[BoundedLine]:
-    """Every line with what its bound is of: its hierarchies, its metric and k, no other model."""
+    """Every line with its hierarchies, metric and k, on which its bound depends."""
     grounds: dict[str, PreparedRun] = {}
-    found = []
-    for line in seen.lines:
+    rows = []
+    for line in status.lines:
         ground = line.ground
         if ground.digest not in grounds:
             grounds[ground.digest] = prepare(ground.plan, work.table.records)
         plan = ground.plan.model_copy(update={"algorithm": line.plan.algorithm}).with_k(k)
         prepared = replace(grounds[ground.digest], plan=plan)
-        made, measured = comparison.line(line.name), [one.name for one in comparison.measured]
+        curve = comparison.line(line.name)
+        metrics = [metric.name for metric in comparison.measured]
         lost = None
         holds = line.yardstick is None and not may_show_ranges(line.plan)
-        if holds and line.guide.name in measured:
-            lost = float(made.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
-        gone = bool(made.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
-        found.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, gone))
-    return found
+        if holds and line.guide.name in metrics:
+            lost = float(curve.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
+        drops = bool(curve.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
+        rows.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, drops))
+    return rows
 
 
-def _shown(lines: list[BoundedLine]) -> pd.DataFrame:
+def _build_bounds_table(lines: list[BoundedLine]) -> pd.DataFrame:
     rows = []
-    for one in lines:
-        gap = one.gap
+    for line in lines:
+        gap = line.gap
         least, far = ("", "") if gap is None else (gap.least_said, gap.at_most)
         rows.append(
             {
-                "Configuration": plain(one.line.title),
-                "Counted by": plain(one.line.guide.card.title),
-                "Loses ↓": _UNKNOWN if one.lost is None else percent(one.lost),
-                "No release below": least or _UNKNOWN,
-                "How far above the least, at most ↓": far or _UNKNOWN,
+                "Configuration": plain(line.line.title),
+                "Metric": plain(line.line.guide.card.title),
+                "Loss ↓": _UNKNOWN if line.loss is None else percent(line.loss),
+                "Least possible loss": least or _UNKNOWN,
+                "At most, compared with the least ↓": far or _UNKNOWN,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _numbers(lines: list[BoundedLine], k: int) -> pd.DataFrame:
+def _list_bounds(lines: list[BoundedLine], k: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "configuration": one.line.title,
-            "metric": one.line.guide.name,
+            "configuration": line.line.title,
+            "metric": line.line.guide.name,
             "k": k,
-            "alteration": one.lost,
-            "lower_bound": None if (gap := one.gap) is None else gap.least,
+            "alteration": line.loss,
+            "lower_bound": None if (gap := line.gap) is None else gap.least,
         }
-        for one in lines
+        for line in lines
     )

@@ -1,4 +1,4 @@
-"""What each column is, and how it may be blurred."""
+"""The role, kind and hierarchy of each column."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ from kanon.studio.widgets.controls import builder_fields, typed_fields, upload_f
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import proposed_spellings, summary
 
-_NAMED = 5  # values that are no dates, with their records
+_NAMED = 5  # so many values that are no dates are listed, with their records
 
 BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
     Role.IDENTIFIER: ("red", ":material/badge:"),
@@ -47,7 +47,7 @@ COLUMNS_AT_ONCE = 30
 
 
 def roles_and_hierarchies(work: Work) -> None:
-    st.subheader("What each column is to the people in it, and how it may be blurred")
+    st.subheader("What each column says about people, and how it may be generalised")
     undecided_roles(work)
     remarked_table(work)
     show_singling(work)
@@ -61,16 +61,15 @@ def take_role(version: int, name: str, value: Any) -> None:
 
 
 def take_choice(version: int, name: str, prefix: str) -> None:
-    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
     if replaced(version):
         return
-    entered = typed_fields(prefix)
+    fields = typed_fields(prefix)
     file = state.typed(f"{prefix}-file")
     if file is not None:
-        entered |= {"content": file.getvalue(), "name": file.name}
+        fields |= {"content": file.getvalue(), "name": file.name}
     now = state.work()
     take = with_coarsening if now.table.roles[name] is Role.SENSITIVE else with_builder
-    state.attempt(lambda: take(now, name, state.typed(f"{prefix}-builder"), entered))
+    state.attempt(lambda: take(now, name, state.typed(f"{prefix}-builder"), fields))
 
 
 def take_level(version: int, name: str, level: int) -> None:
@@ -106,21 +105,21 @@ def facts(choice: HierarchyChoice) -> str:
 
 
 def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
-    """The columns whose roles are shown, with their places: of many, a part."""
+    """The columns on screen with their positions: all, or one page of a wide table."""
     version = work.version
-    listed = list(enumerate(work.table.roles.items()))
-    if len(listed) > COLUMNS_AT_ONCE:  # each line has up to seven controls
-        starts = range(0, len(listed), COLUMNS_AT_ONCE)
+    columns = list(enumerate(work.table.roles.items()))
+    if len(columns) > COLUMNS_AT_ONCE:  # each line has up to seven controls
+        starts = range(0, len(columns), COLUMNS_AT_ONCE)
         start = st.selectbox(
-            "Columns shown",
+            "Columns",
             starts,
             format_func=lambda first: (
                 f"{first + 1} to {min(first + COLUMNS_AT_ONCE, len(work.table.roles))}"
             ),
             key=f"columns-{version}",
         )
-        listed = listed[start : start + COLUMNS_AT_ONCE]
-    return listed
+        columns = columns[start : start + COLUMNS_AT_ONCE]
+    return columns
 
 
 def column_row(work: Work, position: int, name: str, role: Role) -> None:
@@ -162,7 +161,7 @@ def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
         type="tertiary",
-        help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
+        help=f"See and change the hierarchy of {plain(name)} on the page Hierarchies.",
     ):
         state.change(replace(state.work().shared, column=name))
         st.switch_page("pages/hierarchies.py")
@@ -177,7 +176,7 @@ def hierarchy_choice(
         f"Hierarchy of {spoken(name)}",
         list(BUILDERS),
         **bound(f"{prefix}-builder", choice.builder, lambda _: take_choice(version, name, prefix)),
-        format_func=lambda one: BUILDERS[one].title,
+        format_func=lambda kind: BUILDERS[kind].title,
         label_visibility="collapsed",
     )
     with rest:
@@ -187,14 +186,15 @@ def hierarchy_choice(
 
 
 def mention_spellings(work: Work, name: str) -> None:
-    found = proposed_spellings(work, name)
-    if found:
+    proposals = proposed_spellings(work, name)
+    if proposals:
         st.caption(
             one_or_many(
-                len(found),
-                "{count} group of values looks like spellings of one; Edit shows it, to be joined.",
-                "{count} groups of values look like spellings of one; Edit shows them, to be "
-                "joined.",
+                len(proposals),
+                "{count} group of values looks like spellings of the same thing. Press Edit to "
+                "join them.",
+                "{count} groups of values look like spellings of the same thing. Press Edit to "
+                "join them.",
             )
         )
 
@@ -208,85 +208,85 @@ def coarsening_choice(
         f"How {spoken(name)} is released",
         ["", *BUILDERS],
         **bound(f"{prefix}-builder", chosen, lambda _: take_choice(version, name, prefix)),
-        format_func=lambda one: BUILDERS[one].title if one else "Released as it is",
+        format_func=lambda kind: BUILDERS[kind].title if kind else "Released unchanged",
         label_visibility="collapsed",
     )
     if not coarse:
         rest.caption(plain(why))
         return
-    choice, one = work.table.choices[name], work.table.coarsened.get(name)
+    choice, coarsened = work.table.choices[name], work.table.coarsened.get(name)
     with rest:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(version, name, choice, prefix)
         mention_spellings(work, name)
-        if one is None:
+        if coarsened is None:
             return
         values = {
-            level: counted(replace(one, level=level).n_groups, "value")
-            for level in range(1, one.tree.height)
+            level: counted(replace(coarsened, level=level).n_groups, "value")
+            for level in range(1, coarsened.tree.height)
         }
         st.selectbox(
-            "Released, and counted by every model, at",
+            "Level in the release and in every model",
             list(values),
-            **bound(f"{prefix}-level", one.level, take_level, version, name),
+            **bound(f"{prefix}-level", coarsened.level, take_level, version, name),
             format_func=lambda level: f"level {level} of {len(values)}: {values[level]}",
         )
 
 
 # --- kinds ------------------------------------------------------------------------------------
 def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> str:
-    """Draw the kind of a column; returns a sentence if it is a guess, or one of several ways."""
+    """Draw the kind of a column; returns a sentence if it is a guess or dates are mixed."""
     if work.table.roles[name] is Role.IDENTIFIER:
         return ""
     version = work.version
-    known = (work.table.digest, version)
+    key = (work.table.digest, version)
     try:
-        found = state.remembered(f"kinds-{position}", known, partial(kinds_of, work, name))
-        dates = state.remembered(f"dates-{position}", known, partial(find_mixed_dates, work, name))
-    except TableError:  # an engine has too many values of it to be read
+        kinds = state.remembered(f"kinds-{position}", key, partial(kinds_of, work, name))
+        dates = state.remembered(f"dates-{position}", key, partial(find_mixed_dates, work, name))
+    except TableError:  # the engine has too many values of it to read them
         return ""
-    chosen = work.table.kinds.get(name)
-    shown = chosen or found[0]
+    chosen_kind = work.table.kinds.get(name)
+    kind = chosen_kind or kinds[0]
     place.selectbox(
         f"Kind of {spoken(name)}",
-        list(dict.fromkeys([*map(str, found), str(shown)])),
-        **bound(f"kind-{version}-{position}", str(shown), take_kind, version, name),
+        list(dict.fromkeys([*map(str, kinds), str(kind)])),
+        **bound(f"kind-{version}-{position}", str(kind), take_kind, version, name),
         label_visibility="collapsed",
-        help="How its values are read. A release writes them as they came.",
+        help="How its values are read. A release writes them unchanged.",
     )
     if dates is not None:
-        return _describe_dates(dates, chosen)
-    others = doubts(found)
-    if chosen is not None or not others:
+        return _describe_dates(dates, chosen_kind)
+    others = doubts(kinds)
+    if chosen_kind is not None or not others:
         return ""
-    return f"Read as {shown}, a guess: it may be {', '.join(map(str, others))}."
+    return f"Read as {kind}, a guess: it could also be {', '.join(map(str, others))}."
 
 
-def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
-    kind = chosen if chosen in dates.kinds else dates.kinds[0]
+def _describe_dates(dates: MixedDates, chosen_kind: ColumnKind | None) -> str:
+    kind = chosen_kind if chosen_kind in dates.kinds else dates.kinds[0]
     ways = [
         (
-            f"{pattern} ({counted(one.values, 'value')}, "
-            f"{one.example} is {format(kind.moment(one.example) or one.moment, '%Y-%m-%d')})"
+            f"{pattern} ({counted(dated.values, 'value')}, "
+            f"{dated.example} is {format(kind.moment(dated.example) or dated.moment, '%Y-%m-%d')})"
         )
-        for pattern, one in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
+        for pattern, dated in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
     ]
-    written = ", ".join(ways)
+    patterns = ", ".join(ways)
     if not dates.rest:
-        about = f"Its values are dates, written {written}."
-        if chosen in dates.kinds:
+        about = f"Its values are dates, written {patterns}."
+        if chosen_kind in dates.kinds:
             return about
         kinds = " or ".join(map(str, dates.kinds))
         return f"{about} To read them together, choose {kinds}."
-    about = f"Most values are dates, written {written}."
-    listed = [f"{shortened(text)} ({thin(n)})" for text, n in list(dates.rest.items())[:_NAMED]]
+    about = f"Most values are dates, written {patterns}."
+    examples = [f"{shortened(text)} ({thin(n)})" for text, n in list(dates.rest.items())[:_NAMED]]
     others = one_or_many(
         len(dates.rest),
-        "{count} value has no such pattern: {listed}. If it stands for missing, add it to the "
-        "cells that count as missing under 'How it was read'; then the others can be dates.",
-        "{count} values have no such pattern: {listed}. If they stand for missing, add them to the "
-        "cells that count as missing under 'How it was read'; then the others can be dates.",
-        listed=", ".join([*listed, *(["…"] if len(dates.rest) > _NAMED else [])]),
+        "{count} value has no such pattern: {listed}. If it means missing, add it to 'Cells that "
+        "count as missing' under 'How it was read'. Then the others can be dates.",
+        "{count} values have no such pattern: {listed}. If they mean missing, add them to 'Cells "
+        "that count as missing' under 'How it was read'. Then the others can be dates.",
+        listed=", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])]),
     )
     return f"{about} {others}"
 
@@ -297,18 +297,16 @@ def take_kind(version: int, name: str, kind: str) -> None:
 
 
 _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
-"""The builders that a column starts with, as its kind is."""
+"""The builders that depend on the kind of a column."""
 
 
 def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
-    """The kinds that all values of a column are of, the likeliest first."""
     dates = find_mixed_dates(work, column)
     together = () if dates is None or dates.rest else dates.kinds
     return (*fitting(work.table.records.counted(column).texts), *together)
 
 
 def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
-    """The patterns of a column of dates that are not all written in one way."""
     counts = work.table.records.counted(column).counts
     eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
     if fitting(list(counts))[0] not in (TEXT, CODE) and not eight_digits:
@@ -320,7 +318,7 @@ def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
 def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
     values = work.table.file.records.counted(column)
     kind.check(column, values.texts)
-    kinds = {name: one for name, one in work.table.kinds.items() if name != column}
+    kinds = {name: kept_kind for name, kept_kind in work.table.kinds.items() if name != column}
     if kind != fitting(values.texts)[0]:
         kinds[column] = kind
     work = with_choices(

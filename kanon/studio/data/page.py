@@ -1,4 +1,4 @@
-"""What is in this table, and how exposed is it? Load a table, say what its columns are."""
+"""What is in this table, and how exposed is it? Load a table and choose the roles of columns."""
 
 from dataclasses import replace
 
@@ -56,62 +56,60 @@ def table_preview(work: Work) -> None:
 
 
 def person_choice(work: Work) -> None:
-    """The choice among the identifiers, and what speaks for it; nothing where none can be one."""
     identifiers = [name for name, role in work.table.roles.items() if role is Role.IDENTIFIER]
-    chosen = work.table.person
-    if chosen is None and (not identifiers or not isinstance(work.table.records, MemoryTable)):
+    person = work.table.person
+    if person is None and (not identifiers or not isinstance(work.table.records, MemoryTable)):
         return
-    lost = [chosen] if chosen is not None and chosen not in identifiers else []
+    former = [person] if person is not None and person not in identifiers else []
     none = "none: k counts records"
-    key = f"person-{work.version}-{'|'.join(identifiers)}-{chosen}"
+    key = f"person-{work.version}-{'|'.join(identifiers)}-{person}"
     st.selectbox(
-        "Which column says who a record is about?",
-        ["", *identifiers, *lost],
+        "Which column identifies the person?",
+        ["", *identifiers, *former],
         **bound(
             key,
-            chosen or "",
+            person or "",
             lambda value: state.change(replace(state.work().table, person=value or None)),
         ),
         format_func=lambda name: name or none,
-        help="If somebody has several records, five of them are no group of five people. With the "
-        "column named, k counts people.",
+        help="If a person has several records, five records may be of fewer than five people. "
+        "Name the column, and k counts people.",
         width=420,
     )
-    if lost:
+    if former:
         st.error(
-            f"{plain(lost[0])} is no identifier any more: make it one again, or choose "
+            f"{plain(former[0])} is no longer an identifier: make it one again, or choose "
             "another column.",
             icon=":material/error:",
         )
-    elif chosen is not None:
-        _told(work, chosen)
+    elif person is not None:
+        _describe_persons(work, person)
     else:
-        _warned(work, repeating(work, identifiers))
+        _warn_of_repeats(work, repeating(work, identifiers))
 
 
 def repeating(work: Work, identifiers: list[str]) -> str | None:
-    """The identifier of most records that share their value with others; None if none does."""
-    found = {}
+    """The identifier with the most records that share their value; None if no value repeats."""
+    repeats = {}
     for name in identifiers:
         often = work.table.records.frequencies(name)
         several = often.distinct.filled - often.rarer_than(2)
         if several and tells_persons(often.distinct):
-            found[name] = several
-    return max(found, key=lambda name: found[name], default=None)
+            repeats[name] = several
+    return max(repeats, key=lambda name: repeats[name], default=None)
 
 
-def _warned(work: Work, column: str | None) -> None:
-    """That k counts records of which some may be of one person."""
+def _warn_of_repeats(work: Work, column: str | None) -> None:
     if column is None:
         return
     often = work.table.records.frequencies(column)
     st.warning(
         one_or_many(
             often.distinct.values,
-            "{count} value of {column} covers {rows} rows: with records counted, each row would be "
-            "another person. If the value is one person, name the column here.",
-            "{count} values of {column} cover {rows} rows: with records counted, each row would be "
-            "another person. If each value is one person, name the column here.",
+            "{count} value of {column} covers {rows} rows. k counts each row as a different "
+            "person. If the value stands for one person, choose {column} here.",
+            "{count} values of {column} cover {rows} rows. k counts each row as a different "
+            "person. If each value stands for one person, choose {column} here.",
             column=plain(column),
             rows=thin(often.distinct.filled),
         ),
@@ -119,16 +117,16 @@ def _warned(work: Work, column: str | None) -> None:
     )
 
 
-def _told(work: Work, column: str) -> None:
+def _describe_persons(work: Work, column: str) -> None:
     lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(
             one_or_many(
                 lacking,
-                "{count} record has no value in {column}, so nobody knows whom it is about: fill "
-                "it in, or leave the record out of the table.",
-                "{count} records have no value in {column}, so nobody knows whom they are about: "
-                "fill them in, or leave these records out of the table.",
+                "{count} record has no value in {column}, so its person is unknown. Fill in the "
+                "value, or remove the record from the table.",
+                "{count} records have no value in {column}, so their persons are unknown. Fill in "
+                "the values, or remove these records from the table.",
                 column=plain(column),
             ),
             icon=":material/error:",
@@ -146,27 +144,27 @@ def exposure(work: Work, incomplete: int) -> None:
     elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
         st.subheader("How exposed it is")
         st.info(
-            "Every record lacks a quasi-identifier, so dropping those records leaves none. "
-            "Keep them with missing as a value, or choose other roles."
+            "Every record lacks the value of a quasi-identifier, so dropping them leaves no "
+            "records. Keep them with missing as a value, or choose other roles."
         )
     elif uncounted(work):
         st.subheader("How exposed it is")
         counting(work)
     else:
         table = work.table
-        asked = (tuple(table.quasi_identifiers), table.missing, table.person)
+        settings_key = (tuple(table.quasi_identifiers), table.missing, table.person)
         with st.spinner("Counting how exposed the records are"):
-            key = (table.digest, work.version, *asked)
-            seen = state.remembered("exposed", key, lambda: exposed(work))
-        numbers = of_table(seen)
+            key = (table.digest, work.version, *settings_key)
+            exposed_table = state.remembered("exposed", key, lambda: exposed(work))
+        numbers = of_table(exposed_table)
         widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
         for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
-        if seen.suppressed:
-            st.caption(plain(describe_suppressed(seen.suppressed)))
+        if exposed_table.suppressed:
+            st.caption(plain(describe_suppressed(exposed_table.suppressed)))
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
         settings = PictureSettings.of_table(work)
-        before, without = seen.exposure, seen.unique_without
+        before, without = exposed_table.exposure, exposed_table.unique_without
         picture(
             class_size_chart(before),
             lambda: class_size_table(before),
@@ -174,11 +172,11 @@ def exposure(work: Work, incomplete: int) -> None:
             about,
             settings,
         )
-        kept = classes_kept(work)
-        if kept is not None:
+        class_count = classes_kept(work)
+        if class_count is not None:
             st.caption(
-                f"{said_kept(kept)} Which column singles people out most is not counted by "
-                "itself; which columns do together can be looked for below."
+                f"{said_kept(class_count)} So there is no chart of the column that singles people "
+                "out most. You can search for combinations of columns below."
             )
         if without:
             picture(
@@ -196,13 +194,13 @@ def page() -> None:
     incomplete = incomplete_records(work)
     missing_cells(work, incomplete)
     how_read(work)
-    left, right = st.columns(2, gap="medium")
-    with left:
+    preview_side, exposure_side = st.columns(2, gap="medium")
+    with preview_side:
         table_preview(work)
     roles_and_hierarchies(work)
     person_choice(work)
     st.page_link(
         "pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:"
     )
-    with right:  # last, as to count a large table may take some seconds
+    with exposure_side:  # last, as to count a large table may take some seconds
         exposure(work, incomplete)

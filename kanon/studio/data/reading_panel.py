@@ -1,4 +1,4 @@
-"""How the file of a table was read, what of it can be read otherwise, and what is missing."""
+"""How the file was read, how to read it differently, and which cells are missing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,17 +32,16 @@ FIRST_LINE = {True: "The first line holds names", False: "The first line is a re
 
 
 def replaced(version: int) -> bool:
-    """Whether the table that the page shows is not the one that is worked on any more."""
+    """Whether the session already works on another table than the page shows."""
     return state.work().version != version
 
 
 def take_reading(version: int, field: str, value: Any) -> None:
-    """Read the same file again with one setting changed; the others are as asked for, or found."""
     if replaced(version):
         return
     value = tuple(value) if isinstance(value, list) else None if value == "" else value
-    changed: dict[str, Any] = {field: value}
-    state.change(replace(state.work().table, asked=replace(state.work().table.asked, **changed)))
+    change: dict[str, Any] = {field: value}
+    state.change(replace(state.work().table, asked=replace(state.work().table.asked, **change)))
     runner.run(reading_request, wait=AT_ONCE)
 
 
@@ -57,11 +56,10 @@ def how_read(work: Work) -> None:
 
 
 def ask_first_line(work: Work) -> None:
-    """Ask whether the first line holds names, where it reads as a record."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
-            f"The first line of the file may be a record: {work.table.file.unclear}. Nothing "
-            "is released before you say what it is.",
+            f"The first line of the file may be a record: {work.table.file.unclear}. Choose what "
+            "it is; until then nothing can be released.",
             icon=":material/help:",
         )
         for header, label in FIRST_LINE.items():
@@ -73,15 +71,15 @@ def ask_first_line(work: Work) -> None:
             )
 
 
-def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:
+def reading_fields(version: int, current: ReadSettings, file: TableFile | OpenedTable) -> None:
     columns = st.columns(3)
     is_sheet = file.kind in FORMATS and FORMATS[file.kind].cells == "sheet"
-    if (shown.separator is not None or is_sheet) and not file.unclear:
+    if (current.separator is not None or is_sheet) and not file.unclear:
         columns[2].selectbox(
             "First line",
             list(FIRST_LINE),
             **bound(
-                f"header-{version}", shown.header is not False, take_reading, version, "header"
+                f"header-{version}", current.header is not False, take_reading, version, "header"
             ),
             format_func=lambda header: FIRST_LINE[header],
         )
@@ -89,40 +87,38 @@ def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTa
         columns[0].selectbox(
             "Sheet",
             list(file.sheets),
-            **bound(f"sheet-{version}", shown.sheet, take_reading, version, "sheet"),
-            format_func=lambda name: _sized(name, *file.sheets[name]),
+            **bound(f"sheet-{version}", current.sheet, take_reading, version, "sheet"),
+            format_func=lambda name: _describe_sheet(name, *file.sheets[name]),
         )
-    if shown.separator is not None:
-        known = list(dict.fromkeys([*SEPARATORS, shown.separator]))
+    if current.separator is not None:
+        separators = list(dict.fromkeys([*SEPARATORS, current.separator]))
         columns[0].selectbox(
             "Separator",
-            known,
-            **bound(f"separator-{version}", shown.separator, take_reading, version, "separator"),
+            separators,
+            **bound(f"separator-{version}", current.separator, take_reading, version, "separator"),
             format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
         )
         columns[1].text_input(
             "Encoding",
-            **bound(f"encoding-{version}", shown.encoding, take_reading, version, "encoding"),
-            help="Such as utf-8, latin-1, cp1252 or utf-16.",
+            **bound(f"encoding-{version}", current.encoding, take_reading, version, "encoding"),
+            help="For example utf-8, latin-1, cp1252 or utf-16.",
         )
-    markers = [marker for marker in shown.missing_markers or () if marker.strip()]
+    markers = [marker for marker in current.missing_markers or () if marker.strip()]
     columns[2].multiselect(
         "Cells that count as missing",
         list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
         **bound(f"markers-{version}", markers, take_reading, version, "missing_markers"),
         accept_new_options=True,
-        help="Blank cells always do: nobody could tell them apart in a released file.",
+        help="Blank cells always count as missing: in a released file they look the same.",
     )
 
 
-def _sized(sheet: str, rows: int, columns: int) -> str:
+def _describe_sheet(sheet: str, rows: int, columns: int) -> str:
     return f"{sheet}: {counted(rows, 'row')} × {counted(columns, 'column')}"
 
 
 @dataclass(frozen=True)
 class MarkersSeen(SessionPart):
-    """The texts that look like a missing cell, and of which the user said that they are values."""
-
     values: frozenset[str] = frozenset()
 
 
@@ -135,17 +131,16 @@ def missing_cells(work: Work, incomplete: int) -> None:
 
 
 def footer_offered(work: Work, file: TableFile) -> None:
-    """Rows at the end that look like totals or notes: whether they are records."""
     rows = file.footer_like
     if not rows or work.table.origin in SAMPLES:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        asked = one_or_many(
+        question = one_or_many(
             rows,
-            "The last row looks like a total or a note, and counts as a record.",
-            "The last {count} rows look like totals or notes, and count as records.",
+            "The last row looks like a total or a note but counts as a record.",
+            "The last {count} rows look like totals or notes but count as records.",
         )
-        st.markdown(f":material/help: {asked}")
+        st.markdown(f":material/help: {question}")
         choices = (
             (rows, one_or_many(rows, "Leave it out", "Leave them out")),
             (0, one_or_many(rows, "It is a record", "They are records")),
@@ -160,42 +155,41 @@ def footer_offered(work: Work, file: TableFile) -> None:
 
 
 def markers_offered(work: Work, file: TableFile) -> None:
-    """The texts and numbers that may mark a missing cell, one press each; nothing of a sample."""
     if work.table.origin in SAMPLES:
         return
-    settled = {BLANK, *(file.settings.missing_markers or ())}
-    settled |= work.view(MarkersSeen).values
-    texts = {marker: n for marker, n in file.markers_present.items() if marker not in settled}
+    answered = {BLANK, *(file.settings.missing_markers or ())}
+    answered |= work.view(MarkersSeen).values
+    texts = {marker: n for marker, n in file.markers_present.items() if marker not in answered}
     if texts:
-        listed = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
-        _offered(
+        descriptions = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
+        _propose_markers(
             work,
-            f"These look like missing cells and count as values: {plain(joined(listed))}.",
+            f"These look like missing cells but count as values: {plain(joined(descriptions))}.",
             list(texts),
         )
     for odd in file.odd:
-        if odd.marker in settled:
+        if odd.marker in answered:
             continue
         columns = [f"{quoted(name)} ({thin(count)})" for name, count in odd.columns.items()]
-        asked = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
+        question = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
         cells = counted(odd.elsewhere, "cell")
-        beyond = f"It would count as missing in {cells} of other columns too."
-        _offered(work, f"{asked} {beyond}" if odd.elsewhere else asked, [odd.marker])
+        beyond = f"It would also count as missing in {cells} of other columns."
+        _propose_markers(work, f"{question} {beyond}" if odd.elsewhere else question, [odd.marker])
 
 
-def _offered(work: Work, sentence: str, markers: Sequence[str]) -> None:
+def _propose_markers(work: Work, sentence: str, markers: Sequence[str]) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/help: {sentence}")
         for marker in markers:
-            _button(f"{plain(quoted(marker))} is missing", work, take_markers, [marker])
+            _show_marker_button(f"{plain(quoted(marker))} is missing", work, take_markers, [marker])
         several = len(markers) > 1
         if several:
-            _button("All are missing", work, take_markers, markers)
+            _show_marker_button("All are missing", work, take_markers, markers)
         values = "They are values" if several else "It is a value"
-        _button(values, work, take_values, markers)
+        _show_marker_button(values, work, take_values, markers)
 
 
-def _button(
+def _show_marker_button(
     label: str, work: Work, take: Callable[[int, Sequence[str]], None], markers: Sequence[str]
 ) -> None:
     st.button(
@@ -207,20 +201,17 @@ def _button(
 
 
 def take_markers(version: int, markers: Sequence[str]) -> None:
-    """Read the table again, with further texts that mark a missing cell."""
-    used = state.work().table.file.settings.missing_markers or ()
-    take_reading(version, "missing_markers", list(dict.fromkeys([*used, *markers])))
+    markers_before = state.work().table.file.settings.missing_markers or ()
+    take_reading(version, "missing_markers", list(dict.fromkeys([*markers_before, *markers])))
 
 
 def take_values(version: int, markers: Sequence[str]) -> None:
-    """Ask no more about texts that are values."""
     if not replaced(version):
-        seen = state.work().view(MarkersSeen)
-        state.change(replace(seen, values=seen.values | {*markers}))
+        answered = state.work().view(MarkersSeen)
+        state.change(replace(answered, values=answered.values | {*markers}))
 
 
 def missing_choice(work: Work, incomplete: int) -> None:
-    """What happens to records that lack a quasi-identifier: nothing until it is chosen."""
     version, records = work.version, counted(incomplete, "record")
     st.radio(
         f"{records} with a quasi-identifier missing: what happens to them?",
@@ -228,14 +219,14 @@ def missing_choice(work: Work, incomplete: int) -> None:
         **bound(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
             "drop-records": f"Drop {records}",
-            "as-value": "Keep them: missing counts as a value of its own",
+            "as-value": "Keep them: count missing as a value of its own",
         }.get,
         horizontal=True,
     )
     if work.table.missing is None:
         st.caption(
-            "Nothing is chosen yet: the figures on this page count all records, and there is "
-            "no release before it is."
+            "Choose first; until then nothing can be released. The figures on this page still "
+            "count all records."
         )
 
 

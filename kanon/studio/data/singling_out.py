@@ -1,4 +1,4 @@
-"""The smallest sets of columns that single people out in a session's table, and their roles."""
+"""The search for the smallest sets of columns that single people out, and its changes of roles."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from kanon.studio.session.parts import Message, SessionPart
 from kanon.studio.session.work import Request, Work
 
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""The shares of the records or persons that a set of columns may be asked to single out."""
+"""The offered shares of records or persons that a set of columns must single out."""
 
 KS = (2, 3, 5, 10)
 SIZES = (1, 2, 3, 4, 5)
 
 
 def asked_columns(work: Work) -> list[str]:
-    """The columns that are looked at: all but the identifiers, which leave the release."""
     return [name for name, role in work.table.roles.items() if role is not Role.IDENTIFIER]
 
 
@@ -33,14 +32,14 @@ def can_be_searched(work: Work) -> bool:
 
 
 def k_used(work: Work) -> int:
-    """The k that is asked for, or the largest that the table has the records or persons for."""
+    """The chosen k, or the largest that the table has the records or persons for."""
     most = max(work.table.highest_k, min(KS))
     return max(k for k in KS if k <= min(work.view(SinglingView).k, most))
 
 
 def about_search(work: Work) -> str:
     view = work.view(SinglingView)
-    asked = (
+    settings = (
         tuple(asked_columns(work)),
         view.share,
         k_used(work),
@@ -48,7 +47,7 @@ def about_search(work: Work) -> str:
         work.table.person_counted,
         work.table.quasi_identifiers if work.table.dropped else [],
     )
-    return fingerprint_of(work.table.digest, work.version, *asked)
+    return fingerprint_of(work.table.digest, work.version, *settings)
 
 
 def found_in(
@@ -60,59 +59,57 @@ def found_in(
     size: int,
     person: str | None,
 ) -> SinglingOut:
-    def told(fraction: float, _: str) -> None:
+    def show_progress(fraction: float, _: str) -> None:
         progress(fraction, "Counting sets of columns")
 
-    return singling_out(table, columns, share, k, size, progress=told, person=person)
+    return singling_out(table, columns, share, k, size, progress=show_progress, person=person)
 
 
 def singling_out_request(work: Work) -> Request | None:
-    """Look for the smallest sets of columns that single people out; None without any to look at."""
+    """None if the table has no columns to search or too few records."""
     if not can_be_searched(work):
         return None
     view = work.view(SinglingView)
     table = work.table
-    given = (
+    arguments = (
         table.complete_records, asked_columns(work), view.share, k_used(work), view.size,
         table.person_counted,
     )  # fmt: skip
     stays = table.records.in_engine
     return Request(
-        "singling", found_in, given, partial(with_sets, about_search(work)),
+        "singling", found_in, arguments, partial(with_sets, about_search(work)),
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 
 
-def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
-    return work.with_parts(replace(work.view(SinglingView), found=found, about=about))
+def with_sets(about: str, work: Work, result: SinglingOut) -> Work:
+    return work.with_parts(replace(work.view(SinglingView), found=result, about=about))
 
 
-def to_change(work: Work, one: SmallestSet) -> list[str]:
-    """The columns of a set that a finding speaks against: those that are called insensitive."""
-    return [name for name in one.columns if work.table.roles.get(name) is Role.INSENSITIVE]
+def to_change(work: Work, smallest_set: SmallestSet) -> list[str]:
+    """The columns of a set that are called insensitive, which the finding contradicts."""
+    return [name for name in smallest_set.columns if work.table.roles.get(name) is Role.INSENSITIVE]
 
 
 def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
-    """The work with another role for some columns, as if each had been chosen by hand."""
     before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
     undecided = work.table.undecided.intersection(columns)
     work = with_roles(work, columns, role)
     view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
-    done = f"{', '.join(columns)}: {role.value} now."
-    return work.with_parts(view, replace(work.message, notice=done))
+    notice = f"{', '.join(columns)}: now {role.value}."
+    return work.with_parts(view, replace(work.message, notice=notice))
 
 
 def can_be_undone(work: Work) -> bool:
-    """Whether the roles are still those that the last such change gave."""
-    before, given = work.view(SinglingView).before, work.view(SinglingView).given
-    return bool(before) and all(work.table.roles[name] is given for name in before)
+    before, role = work.view(SinglingView).before, work.view(SinglingView).given
+    return bool(before) and all(work.table.roles[name] is role for name in before)
 
 
 def without_last(work: Work) -> Work:
     before = work.view(SinglingView).before
     undecided = work.table.undecided | work.view(SinglingView).undecided
     roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}
-    reasons = {**work.table.reasons, **{name: why for name, (_, why) in before.items()}}
+    reasons = {**work.table.reasons, **{name: reason for name, (_, reason) in before.items()}}
     view = replace(work.view(SinglingView), before={})
     return with_choices(
         work.with_parts(
@@ -128,11 +125,11 @@ class SinglingView(SessionPart):
     share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`
     k: int = 2
     size: int = 3
-    # What was found last, and a fingerprint of what it was asked of.
+    # The last result, and a fingerprint of the table and settings that it is of.
     found: SinglingOut | None = None
     about: str = ""
-    # The columns whose roles were changed by a finding last, with their roles and reasons then;
-    # those that were not decided then; and the role that they were given.
+    # The columns that the last change of roles concerned, with their roles and reasons before;
+    # those not decided before; and the role that they got.
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     given: Role | None = None
@@ -144,5 +141,5 @@ class SinglingView(SessionPart):
     }
 
     def read_again(self) -> SinglingView:
-        """What stays when the table is read again: its columns may not be there any more."""
+        """Drop the result when the table is read again: its columns may be gone."""
         return replace(self, found=None, about="", before={})

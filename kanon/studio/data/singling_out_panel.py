@@ -1,4 +1,4 @@
-"""Which columns single people out together: the panel of the page Data."""
+"""The panel on Data about columns that single people out together."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,7 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
 from kanon.studio.widgets.result import fade
 
-_AT_ONCE = 8  # so many sets have a line of their own; the file has all of them
+_AT_ONCE = 8  # so many sets are on screen; the file has all of them
 
 
 def show_singling(work: Work) -> None:
@@ -42,70 +42,71 @@ def show_singling(work: Work) -> None:
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
         st.markdown(
-            "No column has to be rare by itself: there may be one person only of this age "
-            "with this job in this town. Here all columns but identifiers are tried "
-            "together, whatever their roles, and the smallest sets are listed that are "
-            "enough."
+            "No column has to be rare by itself: perhaps only one person of this age has this "
+            "job in this town. This search tries all columns except identifiers in combination, "
+            "whatever their roles. It lists the smallest sets that single people out."
         )
         if not can_be_searched(work):
             st.info(
-                f"It takes two {_counted(work)}, and a column that is not an identifier, to look "
-                "for it."
+                f"The search needs at least two {_get_unit(work)} and a column that is not an "
+                "identifier."
             )
             return
-        _asked(work)
+        _show_settings(work)
         if work.table.dropped:
             st.caption(
                 one_or_many(
                     work.table.dropped,
-                    "Not counted is {count} record that lacks a quasi-identifier, as no run "
-                    "releases it.",
-                    "Not counted are {count} records that lack a quasi-identifier, as no run "
-                    "releases them.",
+                    "{count} record lacks the value of a quasi-identifier. It is never released, "
+                    "so it is not counted.",
+                    "{count} records lack the value of a quasi-identifier. They are never "
+                    "released, so they are not counted.",
                 )
             )
-        found = work.view(SinglingView).found
-        if found is not None:
-            _found(work, found)
+        result = work.view(SinglingView).found
+        if result is not None:
+            _show_sets(work, result)
 
 
-def _asked(work: Work) -> None:
-    version, view, of = work.version, work.view(SinglingView), _counted(work)
+def _show_settings(work: Work) -> None:
+    version, view, unit = work.version, work.view(SinglingView), _get_unit(work)
     share, k, size, button = st.columns(4, vertical_alignment="bottom")
     with share:
-        _choice(
+        _choose_setting(
             "share",
-            f"Share of {of}, at least",
+            f"Share of {unit}, at least",
             SHARES,
             view.share,
-            lambda one: f"{100 * one:g} %",
-            "A set is listed if it singles out so many. 5 % is to begin with, and no norm.",
+            lambda option: f"{100 * option:g} %",
+            f"A set is listed if it singles out at least this share of the {unit}. 5 % is a "
+            "starting point, not a standard.",
         )
     with k:
-        _choice(
+        _choose_setting(
             "k",
             "Fewer alike than",
-            [one for one in KS if one <= max(work.table.highest_k, min(KS))],
+            [option for option in KS if option <= max(work.table.highest_k, min(KS))],
             k_used(work),
-            lambda number: number_said(number, of),
-            "A record is singled out if fewer share its values; 2: if no other one does."
-            if of == "records"
+            lambda number: number_said(number, unit),
+            "A record is singled out if fewer records than this share its values. With 2, it is "
+            "unique."
+            if unit == "records"
             else (
-                "A person is singled out if fewer share the values of one of the person's "
-                "records; 2: if nobody else does."
+                "A person is singled out if fewer people than this share the values of one of "
+                "the person's records. With 2, the person is unique."
             ),
         )
     with size:
-        _choice(
+        _choose_setting(
             "size",
             "Columns in a set, at most",
             SIZES,
             view.size,
             str,
-            "How much somebody may know of a person. More columns take longer.",
+            "How many facts an attacker may know about a person. More columns take longer.",
         )
     button.button(
-        "Look for them",
+        "Find them",
         type="secondary" if view.found is not None else "primary",
         icon=":material/person_search:",
         disabled="singling" in work.running,
@@ -116,45 +117,45 @@ def _asked(work: Work) -> None:
     )
 
 
-def _counted(work: Work) -> Counted:
+def _get_unit(work: Work) -> Counted:
     return "records" if work.table.person_counted is None else "persons"
 
 
-def _choice(
-    name: str, label: str, options: Any, value: object, shown: Callable[[Any], str], about: str
+def _choose_setting(
+    name: str, label: str, options: Any, value: object, write: Callable[[Any], str], about: str
 ) -> None:
     field = bound(f"singling-{name}-{state.work().version}", value, name, into=SinglingView)
-    st.selectbox(label, options, **field, format_func=shown, help=about)
+    st.selectbox(label, options, **field, format_func=write, help=about)
 
 
-def _found(work: Work, found: SinglingOut) -> None:
+def _show_sets(work: Work, result: SinglingOut) -> None:
     outdated = work.view(SinglingView).about != about_search(work)
     since = partial(changed_since, work, "singling", about_search)
-    fade("singling-found", "Look for them", outdated, "singling" in work.running, since)
+    fade("singling-found", "Find them", outdated, "singling" in work.running, since)
     with st.container(key="singling-found"):
-        st.markdown(_headline(found))
-        if not found.sets:
-            st.markdown(_and_more(found))
+        st.markdown(_describe_sets(result))
+        if not result.sets:
+            st.markdown(_describe_larger_sets(result))
         if can_be_undone(work):
             st.button(
-                "Undo: the roles as they were",
+                "Undo this change of roles",
                 icon=":material/undo:",
-                on_click=_undo,
+                on_click=_undo_role_change,
                 key=f"singling-undo-{work.version}",
             )
-        if found.sets:
-            _lines(work, found)
-            _contributions(work, found)
-        st.caption(_limits(found))
+        if result.sets:
+            _list_sets(work, result)
+            _draw_contributions(work, result)
+        st.caption(_describe_limits(result))
 
 
-def _headline(found: SinglingOut) -> str:
-    share, n = percent(100 * found.share), number_said(found.number, found.of)
-    columns = counted(found.size, "column")
-    if not found.sets:
+def _describe_sets(result: SinglingOut) -> str:
+    share, n = percent(100 * result.share), number_said(result.number, result.of)
+    columns = counted(result.size, "column")
+    if not result.sets:
         return f"**No set of up to {columns} singles out {share} of the {n}.**"
     return one_or_many(
-        len(found.sets),
+        len(result.sets),
         "**{count} smallest set of up to {columns} singles out {share} of the {all} or more.** "
         "↓ better",
         "**{count} smallest sets of up to {columns} each single out {share} of the {all} or "
@@ -165,123 +166,119 @@ def _headline(found: SinglingOut) -> str:
     )
 
 
-def _and_more(found: SinglingOut) -> str:
-    """Where nothing was found: whether more columns would find something."""
-    together = percent(100 * found.together / found.number)
-    if found.found_with_more:
-        return f"More columns do: all together single out {together}. Ask for larger sets."
-    return (
-        f"More columns do not either: all together single out {together}. A smaller share may be "
-        "asked for."
-    )
+def _describe_larger_sets(result: SinglingOut) -> str:
+    together = percent(100 * result.together / result.number)
+    if result.found_with_more:
+        return f"More columns do: all together single out {together}. Allow larger sets."
+    return f"Even all columns together single out only {together}. You can choose a smaller share."
 
 
-def _lines(work: Work, found: SinglingOut) -> None:
-    contradicted = found.contradicted(work.table.roles)
-    wrong = [name for name in contradicted if name not in work.table.undecided]
-    undecided = [name for name in contradicted if name in work.table.undecided]
-    if undecided:
+def _list_sets(work: Work, result: SinglingOut) -> None:
+    contradicted_columns = result.contradicted(work.table.roles)
+    wrong = [name for name in contradicted_columns if name not in work.table.undecided]
+    undecided_columns = [name for name in contradicted_columns if name in work.table.undecided]
+    if undecided_columns:
         st.warning(
-            f"Not decided, and in one of these sets: {plain(', '.join(undecided))}. Make it a "
-            "quasi-identifier, or leave it out.",
+            f"No role yet, but in one of these sets: {plain(', '.join(undecided_columns))}. "
+            "Make it a quasi-identifier, or leave it out of the release.",
             icon=":material/help:",
         )
     if wrong:
         st.warning(
-            f"Called insensitive, and in one of these sets: {plain(', '.join(wrong))}. What "
-            "is insensitive is released as it is.",
+            f"Insensitive, but in one of these sets: {plain(', '.join(wrong))}. Insensitive "
+            "columns are released unchanged.",
             icon=":material/warning:",
         )
-    for place, one in enumerate(found.sets[:_AT_ONCE]):
+    for place, smallest_set in enumerate(result.sets[:_AT_ONCE]):
         names, number, button = st.columns([5, 2, 4], vertical_alignment="center")
-        names.markdown(f"**{plain(' + '.join(one.columns))}**")
+        names.markdown(f"**{plain(' + '.join(smallest_set.columns))}**")
         number.markdown(
-            f"{number_said(one.singled_out, found.of)}, "
-            f"{percent(100 * one.singled_out / found.number)}"
+            f"{number_said(smallest_set.singled_out, result.of)}, "
+            f"{percent(100 * smallest_set.singled_out / result.number)}"
         )
         with button:
-            _deed(work, found, one, f"singling-make-{work.version}-{place}")
-    more = len(found.sets) - _AT_ONCE
+            _propose_role(work, result, smallest_set, f"singling-make-{work.version}-{place}")
+    more = len(result.sets) - _AT_ONCE
     if more > 0:
         st.caption(counted(more, "more set is in the file.", "more sets are in the file."))
     data_button(
         "Data of all sets",
-        lambda: sets_table(found),
+        lambda: sets_table(result),
         "singling-out-sets",
         work.view(SinglingView).about,
         kind="tertiary",
     )
 
 
-def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
-    if one.columns[0] in found.identifier_like:
-        if work.table.roles[one.columns[0]] is Role.IDENTIFIER:
+def _propose_role(work: Work, result: SinglingOut, smallest_set: SmallestSet, key: str) -> None:
+    if smallest_set.columns[0] in result.identifier_like:
+        if work.table.roles[smallest_set.columns[0]] is Role.IDENTIFIER:
             st.caption("It is an identifier now.")
             return
-        _button("Make it an identifier", one.columns, Role.IDENTIFIER, key)
+        _show_role_button("Make it an identifier", smallest_set.columns, Role.IDENTIFIER, key)
         return
-    columns = to_change(work, one)
+    columns = to_change(work, smallest_set)
     if columns:
         label = (
             f"Make {plain(columns[0])} a quasi-identifier"
             if len(columns) == 1
             else "Make them quasi-identifiers"
         )
-        _button(label, columns, Role.QUASI_IDENTIFIER, key)
+        _show_role_button(label, columns, Role.QUASI_IDENTIFIER, key)
         return
-    private = [name for name in one.columns if work.table.roles[name] is Role.SENSITIVE]
+    private = [name for name in smallest_set.columns if work.table.roles[name] is Role.SENSITIVE]
     if private:
         st.caption(
-            f"{plain(', '.join(private))}: sensitive. A quasi-identifier instead, if others "
-            "can know it."
+            f"{plain(', '.join(private))}: sensitive. Make it a quasi-identifier if others can "
+            "know it."
         )
     else:
         st.caption("All are quasi-identifiers.")
 
 
-def _button(label: str, columns: Any, role: Role, key: str) -> None:
+def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
     st.button(
         label,
         icon=":material/fingerprint:",
-        on_click=_give,
+        on_click=_give_role,
         args=(tuple(columns), role),
         key=key,
-        help="As if you had chosen the role below; it can be undone.",
+        help="The same as choosing the role below. You can undo it.",
     )
 
 
-def _give(columns: tuple[str, ...], role: Role) -> None:
+def _give_role(columns: tuple[str, ...], role: Role) -> None:
     state.attempt(lambda: with_sets_of(state.work(), columns, role))
 
 
-def _undo() -> None:
+def _undo_role_change() -> None:
     state.attempt(lambda: without_last(state.work()))
 
 
-def _contributions(work: Work, found: SinglingOut) -> None:
-    drawn = contributions_chart(found, work.table.roles)
+def _draw_contributions(work: Work, result: SinglingOut) -> None:
+    chart = contributions_chart(result, work.table.roles)
     about = work.view(SinglingView).about
     picture(
-        drawn, lambda: contributions_table(found), "singling-out-columns", about,
+        chart, lambda: contributions_table(result), "singling-out-columns", about,
         PictureSettings.of_table(begun_with(work, "singling")),
     )  # fmt: skip
 
 
-def _limits(found: SinglingOut) -> str:
+def _describe_limits(result: SinglingOut) -> str:
     lines = [
         (
-            "A set is smallest if it singles out enough, and would not without any one of its "
-            "columns. Missing counts as a value."
+            "A set is smallest if it singles out enough, but no longer does without any one of "
+            "its columns. Missing counts as a value."
         ),
         (
-            "No finding is no proof: more columns, or what stands in other tables, may still "
-            "single people out. Only you know what others can know."
+            "Finding nothing proves nothing: more columns or other tables may still single "
+            "people out. Only you can judge what others may know."
         ),
     ]
-    if not found.complete:
+    if not result.complete:
         lines.insert(
             0,
-            f"Sets of more than {counted(found.size, 'column')} were left out, as they are too "
-            "many: make columns identifiers that leave anyway.",
+            f"There are too many sets of more than {counted(result.size, 'column')}, so they were "
+            "left out. Make columns identifiers if you do not release them.",
         )
     return " ".join(lines)

@@ -1,4 +1,4 @@
-"""The ways to a table: an upload, a sample, Adult, a path, or the URL of a database."""
+"""Where a table comes from: an upload, a sample, Adult, a path, or the URL of a database."""
 
 from __future__ import annotations
 
@@ -38,19 +38,17 @@ PLACE_TAB = "A path or a database"
 
 @dataclass(frozen=True)
 class Place(SessionPart):
-    """Where a table is, as it was typed."""
-
     # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
     typed: str = ""
-    engine: str = ""  # The engine that was asked for; empty for what fits
+    engine: str = ""  # The chosen engine; empty for automatic
     problem: str = ""  # Why it could not be opened
 
     def for_another_table(self) -> Place:
-        """All of it: the next table may lie beside it."""
+        """Keep all of it: the next table may lie beside this one."""
         return self
 
 
-ENGINES = {"": "What fits", "spark": "Spark"}
+ENGINES = {"": "Automatic", "spark": "Spark"}
 
 
 def table_choice(work: Work) -> None:
@@ -79,9 +77,9 @@ def table_choice(work: Work) -> None:
             column.caption(sample.about)
     with adult:
         st.markdown(
-            "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from "
-            "the UCI repository only when you ask for it, checked by its hash, and not kept "
-            f"on disk.\n\n{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
+            "The table that most papers use: 32,561 records of the 1994 U.S. census. It is "
+            "downloaded from the UCI repository only when you press the button, checked by its "
+            f"hash, and not saved to disk.\n\n{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
         )
         if st.button("Download Adult", icon=":material/cloud_download:"):
             with st.spinner("Downloading from the UCI repository"):
@@ -98,7 +96,6 @@ def next_version() -> int:
 
 
 def take_upload(version: int) -> None:
-    """Work on the file that was just uploaded; if it is no table, keep the old one."""
     file = state.typed(f"upload-{version}")
     if file is not None:
         runner.run(upload_request, file.getvalue(), file.name, wait=AT_ONCE)
@@ -109,7 +106,7 @@ def take_sample(name: str) -> None:
 
 
 def table_tabs(work: Work) -> tuple[list[str], str]:
-    """The ways to a table, none by a path where that is switched off; and the one that is open."""
+    """The titles of the tabs (no path where that is switched off), and the open one."""
     ways = ["Upload a file", "Samples", "Adult from UCI"]
     if not tables_allowed():
         return ways, ways[0]
@@ -124,7 +121,7 @@ def place_tab(work: Work) -> None:
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         "Path of a table, or URL of a database with the table after a #",
-        **bound(f"place-{version}", work.view(Place).typed, "typed", into=_take),
+        **bound(f"place-{version}", work.view(Place).typed, "typed", into=_set_place),
         placeholder=f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people",
         help=(
             "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
@@ -137,17 +134,17 @@ def place_tab(work: Work) -> None:
         others[0].selectbox(
             "Engine",
             engines,
-            **bound(f"engine-{version}", work.view(Place).engine, "engine", into=_take),
+            **bound(f"engine-{version}", work.view(Place).engine, "engine", into=_set_place),
             format_func=lambda name: ENGINES[name],
-            help="What groups the records and writes the release. What fits is DuckDB for files, "
-            "and a database for itself.",
+            help="The engine groups the records and writes the release. Automatic: DuckDB for "
+            "files, the database itself for a database.",
         )
     others[-1].button(
         "Open the table",
         icon=":material/folder_open:",
         type="secondary" if work.table.origin == "place" else "primary",
         disabled="opening" in work.running,
-        on_click=lambda: runner.run(opening_request, refused=_said_at_place),
+        on_click=lambda: runner.run(opening_request, refused=_show_problem),
         key="open-place",
         width="stretch",
     )
@@ -155,33 +152,33 @@ def place_tab(work: Work) -> None:
         if work.view(Place).problem:
             st.error(plain(work.view(Place).problem), icon=":material/error:")
     folder = allowed_folder()
-    told = [
+    sentences = [
         (
-            "The table stays where it is, however large: kanon asks it for counts and for the "
-            "few records of a preview."
+            "The table stays where it is, however large. kanon asks only for counts and the few "
+            "records of a preview."
         ),
-        plain(f"Files have to be in {folder}; hidden ones are not opened."),
+        plain(f"Files must be in {folder}. Hidden files are not opened."),
     ]
     if not connections_allowed():
-        told.append("Connections to databases are switched off.")
-    st.caption(" ".join(told))
+        sentences.append("Connections to databases are switched off.")
+    st.caption(" ".join(sentences))
     if not folder.exists():
         st.button(
             "Create the folder",
             icon=":material/create_new_folder:",
             help=plain(f"{folder} does not exist yet."),
-            on_click=_create,
+            on_click=_create_folder,
             key="create-folder",
         )
 
 
-def _create() -> None:
+def _create_folder() -> None:
     folder = allowed_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        why = error.strerror or "not a usable path"
-        problem = f"{quoted(folder, 200)} cannot be written ({why})."
+        reason = error.strerror or "not a usable path"
+        problem = f"{quoted(folder, 200)} cannot be written ({reason})."
         state.change(replace(state.work().view(Place), problem=problem))
 
 
@@ -191,26 +188,26 @@ def opening_request(work: Work) -> Request:
         "opening",
         open_work,
         (address, work.view(Place).engine or None, ReadSettings()),
-        _opened,
+        _start_table,
         limit="engine_minutes",
         begins=lambda work: work.with_parts(replace(work.view(Place), problem="")),
         cancelled=opening_cancelled,
-        failed=_said_at_place,
+        failed=_show_problem,
     )
 
 
-def _opened(work: Work, found: Work) -> Work:
-    return replace(found, version=work.version + 1).with_parts(work.view(Place))
+def _start_table(work: Work, opened_work: Work) -> Work:
+    return replace(opened_work, version=work.version + 1).with_parts(work.view(Place))
 
 
-def _said_at_place(work: Work, sentence: str) -> Work:
+def _show_problem(work: Work, sentence: str) -> Work:
     return work.with_parts(
         replace(work.view(Place), problem=sentence), replace(work.message, problem=None)
     )
 
 
 def reading_request(work: Work) -> Request | None:
-    """Read the table as asked for now; None of one that cannot be read again."""
+    """None for a table that cannot be read again."""
     table = work.table.records
     if not isinstance(table, StoredTable):
         return rereading_request(work, work.table.asked, read_again)
@@ -224,5 +221,5 @@ def reading_request(work: Work) -> Request | None:
     )
 
 
-def _take(**fields: str) -> None:
+def _set_place(**fields: str) -> None:
     state.change(replace(state.work().view(Place), **fields, problem=""))

@@ -1,4 +1,4 @@
-"""Which settings? The part of the page Decide that tries every metric, strategy and scope."""
+"""The part *Which settings?*, which tries every metric, strategy and scope."""
 
 from dataclasses import replace
 from typing import Any
@@ -51,14 +51,14 @@ from kanon.studio.widgets.picture import PictureSettings, begun_with, data_butto
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import outdated_notice
 
-START = "Try every way"
+START = "Try every configuration"
 
 
 def show(work: Work) -> None:
     if work.table.records.in_engine:
         st.info(
-            "For this the table has to be in memory, and this one stays where it is: load it "
-            "as a file on the page Data, or run python -m kanon advise with --engine memory."
+            "The advisor needs the table in memory, but this table stays in its engine. Load it as "
+            "a file on the page Data, or run python -m kanon advise with --engine memory."
         )
         return
     try:
@@ -69,7 +69,7 @@ def show(work: Work) -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    _asked(work)
+    _show_question(work)
     advised, advice = work.findings.advised, None
     try:
         check_matters(work)
@@ -77,16 +77,16 @@ def show(work: Work) -> None:
         if advised is not None and advised.settings == settings and tried(work, advised):
             advice = advice_of(work, advised)
     except KanonError as error:  # all weights are 0, or the range of k is empty
-        _buttons(work, None)
+        _show_buttons(work, None)
         st.warning(plain(error.sentence), icon=":material/tune:")
         return
-    _buttons(work, advice)
+    _show_buttons(work, advice)
     if advice is not None:
-        _found(work, advice)
+        _show_advice(work, advice)
     elif advised is not None and "advising" not in work.running:
         if advised.settings == settings:
-            said = "So large a k was not tried yet; try the ways again."
-            st.warning(said, icon=":material/history:")
+            sentence = f"So large a k was not tried yet; press {START} again."
+            st.warning(sentence, icon=":material/history:")
         else:
             outdated_notice(START, changed_since(work, "advising", settings_of_advice))
     else:
@@ -95,19 +95,19 @@ def show(work: Work) -> None:
         st.markdown(how_advised(work))
 
 
-def _take(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     deciding = state.work().view(DecideView)
     state.change(replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
-def _take_weight(name: str, value: Any) -> None:
-    _take(weights={**state.work().view(DecideView).advice.weights, name: value})
+def _set_weight(name: str, value: Any) -> None:
+    _set(weights={**state.work().view(DecideView).advice.weights, name: value})
 
 
-# --- what is asked ----------------------------------------------------------------------------
-def _asked(work: Work) -> None:
+# --- the question -----------------------------------------------------------------------------
+def _show_question(work: Work) -> None:
     view = work.view(DecideView).advice
-    # What was typed before records were left out stays, and is said to be out of reach.
+    # A k typed before records were left out stays, with a message that it is out of reach.
     most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
     low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
     for place, field, label, value in (
@@ -122,8 +122,8 @@ def _asked(work: Work) -> None:
             value=None,
             step=1,
             placeholder="one k" if field == "high" else None,
-            **bound(key, value, field, into=_take),
-            help="Leave it empty for one k; of a range criteria are averaged over k."
+            **bound(key, value, field, into=_set),
+            help="Leave it empty for one k. For a range, criteria are averaged over k."
             if field == "high"
             else None,
         )
@@ -133,68 +133,68 @@ def _asked(work: Work) -> None:
             CONCERNS[name],
             0,
             10,
-            **bound(key, view.weights[name], _take_weight, name),
-            help="How much does it matter? 0: not at all.",
+            **bound(key, view.weights[name], _set_weight, name),
+            help="How much it matters. 0: not at all.",
         )
 
 
-def _buttons(work: Work, advice: Advice | None) -> None:
+def _show_buttons(work: Work, advice: Advice | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         begin_button("advising", START, advice_request, first=advice is None, key="advice")
-        if asked := limits_said(work):
+        if limits := limits_said(work):
             st.checkbox(
-                f"First what has {plain(asked)}, as part 1 asks",
+                f"First those that meet part 1: {plain(limits)}",
                 **bound(
-                    "advice-limited", work.view(DecideView).advice.limited, "limited", into=_take
+                    "advice-limited", work.view(DecideView).advice.limited, "limited", into=_set
                 ),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
             st.segmented_control(
                 "Picture",
                 ["l", "t"],
-                **bound("advice-concern", _concern(work, advice), "concern", into=_take),
+                **bound("advice-concern", _get_concern(work, advice), "concern", into=_set),
                 label_visibility="collapsed",
                 format_func=lambda name: f"Alteration against {name}",
             )
 
 
-def _concern(work: Work, advice: Advice) -> str:
-    """What stands against the alteration: what was chosen, or what the ways differ in most."""
+def _get_concern(work: Work, advice: Advice) -> str:
+    """The axis against the alteration: the chosen one, or the one with the widest spread."""
     apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
     return work.view(DecideView).advice.concern or (
         "l" if len(apart) == 1 or apart[1] >= apart[2] else "t"
     )
 
 
-# --- what was found ---------------------------------------------------------------------------
-def _found(work: Work, advice: Advice) -> None:
-    weighed, about, concern = advice.weighed, _about(work), _concern(work, advice)
+# --- the answer -------------------------------------------------------------------------------
+def _show_advice(work: Work, advice: Advice) -> None:
+    ranking, about, concern = advice.weighed, _get_advice_key(work), _get_concern(work, advice)
     figure = state.remembered(
-        "advice chart", (about, concern), lambda: advised_chart(weighed, advice.proposals, concern)
+        "advice chart", (about, concern), lambda: advised_chart(ranking, advice.proposals, concern)
     )
-    settings = PictureSettings.of_comparison(begun_with(work, "advising"), weighed.comparison)
+    settings = PictureSettings.of_comparison(begun_with(work, "advising"), ranking.comparison)
     picture(figure, advice.table, "advised", about, settings)
-    if not weighed.comparison.sensitive:
+    if not ranking.comparison.sensitive:
         st.caption(ways_said(work))
-    if said := about_first(weighed):
-        st.warning(plain(said), icon=":material/warning:")
-    if said := about_limits(weighed):
-        st.markdown(f"**{plain(said)}**")
-        if not weighed.meets.any() and weighed.comparison.sensitive:
-            st.caption("In part 1, Use as models makes the next release require them.")
+    if sentence := about_first(ranking):
+        st.warning(plain(sentence), icon=":material/warning:")
+    if sentence := about_limits(ranking):
+        st.markdown(f"**{plain(sentence)}**")
+        if not ranking.meets.any() and ranking.comparison.sensitive:
+            st.caption("In part 1, press Add as requirements to require them of the next release.")
     places = st.columns(len(advice.proposals))
-    for number, (place, one) in enumerate(zip(places, advice.proposals, strict=True), 1):
+    for number, (place, proposal) in enumerate(zip(places, advice.proposals, strict=True), 1):
         with place, st.container(border=True, height="stretch"):
-            _card(work, advice, number, one)
-    _steady(work, advice)
-    with st.expander("All ways", icon=":material/table_rows:"):
+            _show_proposal(work, advice, number, proposal)
+    _show_steadiness(work, advice)
+    with st.expander("All configurations", icon=":material/table_rows:"):
         table = state.remembered("advice table", about, advice.table)
         config = {WAY: st.column_config.TextColumn(pinned=True, width=220)}
         st.dataframe(ways_shown(table), hide_index=True, column_config=config)
-        data_button("Download all ways", advice.table, "ways", about)
+        data_button("Download all configurations", advice.table, "ways", about)
 
 
-def _about(work: Work) -> str:
+def _get_advice_key(work: Work) -> str:
     view = work.view(DecideView).advice
     assert work.findings.advised is not None
     limits = limits_said(work) if view.limited else ""
@@ -203,21 +203,22 @@ def _about(work: Work) -> str:
     return f"{advised.settings}|{ks_of(work)}|{weights}|{limits}|{advised.comparison.ks}"
 
 
-def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
-    weighed, line = advice.weighed, advice.weighed.ways[one.place]
-    k = weighed.k_for(one.place, k_asked(work))
-    own = weighed.figures(one.place)
+def _show_proposal(work: Work, advice: Advice, number: int, proposal: Proposal) -> None:
+    ranking, line = advice.weighed, advice.weighed.ways[proposal.place]
+    k = ranking.k_for(proposal.place, k_asked(work))
+    own = ranking.figures(proposal.place)
     st.markdown(
-        f"**{number} · {plain(advice.title(one))}**  \n{_sake(one, own['mean_alteration'])}",
-        help=plain(_meant(line)),
+        f"**{number} · {plain(advice.title(proposal))}**  \n"
+        f"{_describe_sake(proposal, own['mean_alteration'])}",
+        help=plain(_explain_line(line)),
     )
-    score = percent(float(weighed.scores[one.place]))
-    said = [f"alteration {percent(own['mean_alteration'])} ↓"]
-    if weighed.comparison.sensitive:
-        said += [f"l = {write_decimals(own['l'], 2)} ↑", f"t = {write_decimals(own['t'], 2)} ↓"]
-    st.markdown(" · ".join([*said, f"score {score} ↓"]))
-    st.markdown(plain(one.reason))
-    st.caption(plain(advice.over_k(one)))
+    score = percent(float(ranking.scores[proposal.place]))
+    figures = [f"alteration {percent(own['mean_alteration'])} ↓"]
+    if ranking.comparison.sensitive:
+        figures += [f"l = {write_decimals(own['l'], 2)} ↑", f"t = {write_decimals(own['t'], 2)} ↓"]
+    st.markdown(" · ".join([*figures, f"score {score} ↓"]))
+    st.markdown(plain(proposal.reason))
+    st.caption(plain(advice.over_k(proposal)))
     new, now = with_proposal(work, line.configuration, k).settings, work.settings
     in_use = (
         (now.algorithm, work.strategy_used) == ("gaa", new.strategy)
@@ -233,7 +234,7 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     )
 
 
-def _meant(line: Line) -> str:
+def _explain_line(line: Line) -> str:
     own = line.configuration
     cards = [STRATEGIES[own.strategy]]
     if own.strategy not in COSTLESS:
@@ -243,26 +244,26 @@ def _meant(line: Line) -> str:
     return " ".join(f"{card.title}: {card.summary}" for card in cards)
 
 
-def _sake(one: Proposal, lost: float) -> str:
-    if one.sake == "all" and lost >= NEARLY_EVERYTHING:
-        return "the least score by your weights, but nearly everything is lost"
+def _describe_sake(proposal: Proposal, loss: float) -> str:
+    if proposal.sake == "all" and loss >= NEARLY_EVERYTHING:
+        return "the lowest score by your weights, but nearly everything is lost"
     return {
         "all": "the best by your weights",
         "utility": "if little loss mattered most",
         "l": "if mixed classes mattered most",
         "t": "if classes like the table mattered most",
-    }[one.sake]
+    }[proposal.sake]
 
 
-def _steady(work: Work, advice: Advice) -> None:
+def _show_steadiness(work: Work, advice: Advice) -> None:
     back_button(work, "settings")
     if len(advice.proposals) == 1:
-        st.markdown("No alternative is better by a point in anything that was compared.")
+        st.markdown("No alternative is at least a point better in any criterion.")
         return
     if advice.steady is not None:
         st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
         return
-    lacking = [one.place for one in advice.proposals if one.place not in advice.again]
+    lacking = [item.place for item in advice.proposals if item.place not in advice.again]
     st.button(
         one_or_many(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
         icon=":material/repeat:",
@@ -270,6 +271,6 @@ def _steady(work: Work, advice: Advice) -> None:
         disabled="advising" in work.running,
         on_click=runner.run,
         args=(repetition_request, lacking),
-        help="With ten other orders of ties, and on ten tables of records drawn again: whether "
-        "the first stays the first.",
+        help="Shows whether the first proposal stays first with ten other orders of ties and on "
+        "ten tables of redrawn records.",
     )

@@ -1,4 +1,4 @@
-"""The greatest k that goes with a model: what is looked for, what came of it, how it is done."""
+"""The greatest k that a required model allows: its settings, results and sentences."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,23 +26,22 @@ from kanon.studio.widgets.requirements import short, suggested
 _how = Sections(__file__)
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
-"""The models that can be given, by name: each asks for one number."""
+"""The models that can be required, by name: each has one number."""
 
 
 def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
-    given = work.view(DecideView).given
-    if given is not None and given.column in work.table.sensitive_columns:
-        return given
+    chosen_model = work.view(DecideView).given
+    if chosen_model is not None and chosen_model.column in work.table.sensitive_columns:
+        return chosen_model
     return model_named(work, MODELS[0], whole)
 
 
 def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
-    """A model with what is usual, or half as much as the table can meet."""
+    """A model with its usual number, or half of the most that the table can meet."""
     return suggested(work.with_parts(replace(work.settings, models=())), name, whole)
 
 
 def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
-    """The plan: greedy merging as chosen on Anonymise, with this model alone."""
     return plan_of(
         work.with_parts(replace(work.settings, algorithm="gaa", strategy="s1", models=(model,)))
     )
@@ -53,13 +52,13 @@ def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
 
 
 def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> GreatestK:
-    """Look for the greatest k, in a worker; it gets the plan's content, as no plan can be sent."""
+    """Find the greatest k in a worker, which receives the plan as its content."""
     return reverse(Plan.from_content(content), table, progress=progress)
 
 
 def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
     plan = plan_of_reverse(work, model)
-    then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
+    then = partial(_store_greatest_k, model, plan.metric, settings_of_reverse(work, model))
     stays = work.table.records.in_engine
     return Request(
         "reverse", greatest_k, (plan.model_dump(mode="json"), work.table.records), then,
@@ -67,28 +66,28 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
     )  # fmt: skip
 
 
-def _with_greatest_k(
-    model: SensitiveModel, metric: Metric, about: str, work: Work, found: GreatestK
+def _store_greatest_k(
+    model: SensitiveModel, metric: Metric, about: str, work: Work, greatest: GreatestK
 ) -> Work:
     return work.with_parts(
-        replace(work.findings, greatest=GreatestKResult(found, model, metric, about))
+        replace(work.findings, greatest=GreatestKResult(greatest, model, metric, about))
     )
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
-    """The work that requires a model and the k that it was reached with, by least cost."""
     others = [
-        one for one in work.settings.models if (one.card, one.column) != (model.card, model.column)
+        other
+        for other in work.settings.models
+        if (other.card, other.column) != (model.card, model.column)
     ]
-    said = (
-        f"Required now are k = {thin(k)} and {short(model)}, by greedy merging at least cost; "
-        "press Anonymise on the page Anonymise. The alteration can be another one than on the "
-        "curve."
+    notice = (
+        f"k = {thin(k)} and {short(model)} are now required, with GAA and strategy S1: least cost. "
+        "Press Anonymise on the page Anonymise. The alteration may differ from the curve."
     )
     return with_taken(
         work,
         "reverse",
-        said,
+        notice,
         replace(work.settings, k=k, models=(*others, model), algorithm="gaa", strategy="s1"),
     )
 
@@ -98,18 +97,18 @@ def least_said(greatest: GreatestKResult) -> str:
     least, k = percent(float(first["alteration"])), thin(int(first["k"]))
     classes = counted(int(first["classes"]), "class", "classes")
     model = short(greatest.model)
-    return f"From an alteration of {least} on {model} was met, with k = {k} in {classes}."
+    return f"The lowest alteration that meets {model} is {least}, with k = {k} in {classes}."
 
 
 def reached_said(greatest: GreatestKResult, most: float) -> str:
     curve = greatest.found.curve
     within = curve[curve["alteration"] <= most]
     if not len(within):
-        return "With so little alteration no release that was found meets it."
+        return "No release with so little alteration was found that meets it."
     last = within.iloc[-1]
-    altered, way = percent(float(last["alteration"])), WAYS[last["way"]].title
+    alteration, way = percent(float(last["alteration"])), WAYS[last["way"]].title
     classes = counted(int(last["classes"]), "class", "classes")
-    return f"That release costs {altered} and has {classes}; it was found by “{way}”."
+    return f"This release loses {alteration} and has {classes}. It was found by “{way}”."
 
 
 def how_reversed() -> str:

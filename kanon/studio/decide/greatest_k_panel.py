@@ -1,4 +1,4 @@
-"""The greatest k for a given model, as the page Decide looks for it."""
+"""The part *Greatest k for a given l or t*."""
 
 from dataclasses import replace
 from functools import partial
@@ -50,30 +50,30 @@ START = "Find the greatest k"
 
 def show(work: Work) -> None:
     st.markdown(
-        "Say first how well mixed the sensitive values have to be: **how large a k goes with "
-        "that, and what does it cost?**"
+        "First choose how well mixed the sensitive values must be. **How large can k be then, and "
+        "what does it cost?**"
     )
     if not work.table.sensitive_columns:
-        st.info("No column is sensitive, and these models look at one.")
+        st.info("No column is sensitive, and these models need one.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
     table = whole(work)
-    if table is None:  # said when it is run
-        st.info("The table has to be read without mistakes first: see the page Data.")
+    if table is None:  # the run says why
+        st.info("The table must be read without mistakes first: see the page Data.")
         return
     model = model_given(work, table)
-    refused = refusal([model], table)
-    found = _current(work, model)
-    _given(work, model, table, found is None, refused is not None)
-    if model in (mistyped := _mistyped(work)):
-        said = not_used(model, model.symbol, mistyped[model])
-        st.error(plain(said), icon=":material/error:")
-    elif refused is not None:
-        st.error(plain(refused), icon=":material/error:")
+    reason = refusal([model], table)
+    current = _get_current_result(work, model)
+    _show_model_fields(work, model, table, current is None, reason is not None)
+    if model in (mistyped := _get_wrong_entries(work)):
+        sentence = not_used(model, model.symbol, mistyped[model])
+        st.error(plain(sentence), icon=":material/error:")
+    elif reason is not None:
+        st.error(plain(reason), icon=":material/error:")
     else:
         st.caption(plain(f"{model.symbol}: {best(model, table)}."))
     if work.findings.greatest is None and "reverse" not in work.running:
-        st.info("Nothing was looked for yet; on large tables it may take minutes.")
+        st.info(f"Press {START}. On large tables it may take minutes.")
     if work.findings.greatest is not None:
         since = partial(
             changed_since,
@@ -81,107 +81,109 @@ def show(work: Work) -> None:
             "reverse",
             lambda now: settings_of_reverse(now, model_given(now, table)),
         )
-        fade("reverse-shown", START, found is None, "reverse" in work.running, since)
+        fade("reverse-shown", START, current is None, "reverse" in work.running, since)
         with st.container(key="reverse-shown"):
-            _results(work, work.findings.greatest)
+            _show_results(work, work.findings.greatest)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_reversed())
 
 
-def _current(work: Work, model: SensitiveModel) -> GreatestKResult | None:
+def _get_current_result(work: Work, model: SensitiveModel) -> GreatestKResult | None:
     try:
         about = settings_of_reverse(work, model)
-    except KanonError:  # said when it is run
+    except KanonError:  # the run says why
         return None
-    found = work.findings.greatest
-    return found if found and found.settings == about else None
+    greatest = work.findings.greatest
+    return greatest if greatest and greatest.settings == about else None
 
 
-# --- what is given ----------------------------------------------------------------------------
-def _given(
-    work: Work, model: SensitiveModel, table: EquivalenceClasses, first: bool, refused: bool
+# --- the required model -----------------------------------------------------------------------
+def _show_model_fields(
+    work: Work, model: SensitiveModel, table: EquivalenceClasses, first: bool, is_refused: bool
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"reverse-model-{work.version}-{model.card.name}"
         st.selectbox(
-            "Given",
+            "Required model",
             MODELS,
             **bound(
-                key, model.card.name, lambda value: _give(model_named(state.work(), value, table))
+                key,
+                model.card.name,
+                lambda value: _set_model(model_named(state.work(), value, table)),
             ),
             format_func=lambda name: glossed(KINDS[name].card),
             help=plain(model.card.summary),
             width=440,
         )
-        _number(work, model)
+        _show_number_field(work, model)
         columns = work.table.sensitive_columns
         if len(columns) > 1:
             key_of_column = f"reverse-column-{work.version}-{model.column}"
             st.selectbox(
                 "Sensitive column",
                 columns,
-                **bound(key_of_column, model.column, lambda value: _take(model, column=value)),
+                **bound(key_of_column, model.column, lambda value: _set_part(model, column=value)),
                 width=180,
             )
         st.button(
             START,
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            disabled="reverse" in work.running or refused,
+            disabled="reverse" in work.running or is_refused,
             on_click=runner.run,
             args=(greatest_k_request, model),
             key="reverse-start",
         )
 
 
-def _number(work: Work, model: SensitiveModel) -> None:
-    """How much is asked for; without limits of its own, as what lies beyond has to be said."""
-    allowed, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
-    kind: Any = int if allowed.whole else float
+def _show_number_field(work: Work, model: SensitiveModel) -> None:
+    """The number of the model; the field has no limits, so that a message can explain them."""
+    range_of_number, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
+    kind: Any = int if range_of_number.whole else float
     key = f"reverse-number-{work.version}-{model.card.name}-{model.column}-{value}"
-    shown = _mistyped(work).get(model, value)
+    number = _get_wrong_entries(work).get(model, value)
     st.number_input(
         f"{model.symbol} {'≤' if isinstance(model, TCloseness) else '≥'}",
-        value=None,  # else an empty field would be the least number
-        step=kind(1 if allowed.whole else 0.1),
-        format="%d" if allowed.whole else "%g",
+        value=None,  # otherwise an empty field would return the minimum
+        step=kind(1 if range_of_number.whole else 0.1),
+        format="%d" if range_of_number.whole else "%g",
         **bound(
             key,
-            None if shown is None else kind(shown),
-            lambda value: _take(model, **{model.symbol: value}),
+            None if number is None else kind(number),
+            lambda value: _set_part(model, **{model.symbol: value}),
         ),
         width=130,
     )
 
 
-def _give(model: SensitiveModel) -> None:
+def _set_model(model: SensitiveModel) -> None:
     state.change(replace(state.work().view(DecideView), given=model))
 
 
-def _take(model: SensitiveModel, **typed: Any) -> None:
-    """Use what was typed; a number that cannot be used stays in its field, and changes nothing."""
+def _set_part(model: SensitiveModel, **typed: Any) -> None:
+    """Use the typed number; one that cannot be used stays in its field and changes nothing."""
     ((part, value),) = typed.items()
     new = None if value is None else changed(model, **typed)
-    mistyped = _mistyped(state.work())
+    mistyped = _get_wrong_entries(state.work())
     if new is None:
         mistyped[model] = value
         return
     if part == model.symbol:
         mistyped.pop(model, None)
-    _give(new)
+    _set_model(new)
 
 
-def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
+def _get_wrong_entries(work: Work) -> dict[SensitiveModel, float | None]:
     return state.remembered("mistyped given", work.version, dict)
 
 
-# --- what was found ---------------------------------------------------------------------------
-def _results(work: Work, greatest: GreatestKResult) -> None:
-    left, right = st.columns([7, 3], gap="medium")
+# --- the result -------------------------------------------------------------------------------
+def _show_results(work: Work, greatest: GreatestKResult) -> None:
+    chart_side, result_side = st.columns([7, 3], gap="medium")
     most = work.view(DecideView).most
-    with right:
+    with result_side:
         st.slider(
-            "Alteration may be at most, %",
+            "Highest alteration allowed, %",
             0,
             100,
             **bound(f"reverse-most-{work.version}", most, "most", into=DecideView),
@@ -190,7 +192,7 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
         st.metric(
             "Greatest k found ↑ better",
             "none" if k is None else thin(k),
-            help=_k_said(greatest.found.of),
+            help=_describe_k(greatest.found.of),
         )
         st.markdown(plain(reached_said(greatest, most)))
         st.caption(plain(least_said(greatest)))
@@ -199,26 +201,26 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
             icon=":material/tune:",
             key="reverse-use",
             disabled=k is None or k < 2,
-            help="Require both of the next release, as on the page Anonymise.",
+            help="Requires both of the next release, as on the page Anonymise.",
             on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
         )
         back_button(work, "reverse")
-    with left:
+    with chart_side:
         about = f"{greatest.settings}|{most}"
-        asked = short(greatest.model)
-        drawn = state.remembered(
+        requirement = short(greatest.model)
+        chart = state.remembered(
             "reverse-chart", (greatest, most),
-            lambda: reverse_chart(greatest.found, asked, greatest.metric, most),
+            lambda: reverse_chart(greatest.found, requirement, greatest.metric, most),
         )  # fmt: skip
         settings = PictureSettings.of_table(
             begun_with(work, "reverse"),
             f"metric: {greatest.metric.card.title}", greatest.model.sentence,
         )  # fmt: skip
-        picture(drawn, lambda: greatest.found.ways, "greatest-k", about, settings)
+        picture(chart, lambda: greatest.found.ways, "greatest-k", about, settings)
 
 
-def _k_said(of: Counted) -> str:
+def _describe_k(of: Counted) -> str:
     return (
-        f"{of.capitalize()} in the smallest class: everybody looks like at least k − 1 others. "
+        f"{of.capitalize()} in the smallest class: everyone looks like at least k − 1 others. "
         "Other releases may reach more."
     )

@@ -1,4 +1,4 @@
-"""Which settings for this purpose? What the release is for, and whether it has what that asks."""
+"""Which settings for this purpose? The purpose of a release, and its verdict."""
 
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
@@ -10,7 +10,7 @@ PARTS = {
     "reverse": ("3 Greatest k for a given l or t", greatest_k_panel.show),
     "study": ("4 Which strategy in general?", simulated_panel.show),
 }
-"""The parts by their names in ``DecideView``: title, and what draws it."""
+"""By the names in ``DecideView``: title, and the function that draws the part."""
 
 
 def page() -> None:
@@ -19,5 +19,5 @@ def page() -> None:
     titles = {name: title for name, (title, _) in PARTS.items()}
     choose_part("decide-part", titles, work.view(DecideView))
     part = work.view(DecideView).part
-    if part == "purpose" or not classes_elsewhere(work):  # that one asks first
+    if part == "purpose" or not classes_elsewhere(work):  # that part checks by itself
         PARTS[part][1](work)

@@ -1,4 +1,4 @@
-"""Which strategy in general? The part of the page Decide about simulated sensitive columns."""
+"""The part *Which strategy in general?*, about simulated sensitive columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -52,13 +52,13 @@ from kanon.studio.widgets.standings import standing_table
 
 _how = Sections(__file__)
 
-_MOST_STUDIES = 20  # so many studies are remembered; the oldest give way
+_MOST_STUDIES = 20  # so many studies are remembered; the oldest are dropped
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    study: Study  # what a worker is given
-    made: StudyInputs  # what its results depend on
+    study: Study  # the worker's input
+    made: StudyInputs  # everything that its results depend on
 
     @property
     def key(self) -> str:
@@ -73,9 +73,9 @@ class Simulation:
 
 def show(work: Work) -> None:
     st.markdown(
-        "What a strategy is worth depends on the sensitive column. So 21 columns are drawn, "
-        "of 5 to 500 values in three distributions, and the strategies S1 to S7 are ranked "
-        "on each, with your records and your hierarchies."
+        "Which strategy is best depends on the sensitive column. This study draws 21 random "
+        "columns, with 5 to 500 values in three distributions. It ranks the strategies S1 to S7 "
+        "on each of them, with your records and your hierarchies."
     )
     try:
         key = settings_of_simulation(work)
@@ -85,48 +85,48 @@ def show(work: Work) -> None:
         return
     if simulation.study.task.classes.of == "persons":
         st.caption("Here k counts persons.")
-    _start(work, simulation)
-    found = simulation.known(work)
-    if complete(found):
-        _ranks(work, simulation, found)
-    elif found:
+    _show_start(work, simulation)
+    outcomes = simulation.known(work)
+    if complete(outcomes):
+        _show_ranks(work, simulation, outcomes)
+    elif outcomes:
         st.caption(known_said(work, simulation))
     elif "simulating" not in work.running:
         st.info(
-            "Nothing was found with these settings yet. The study makes 127 runs: with "
-            f"{thin(20000)} different records about half a minute. What is found stays for this "
-            "session, and a cancelled study goes on where it was."
+            "There are no results with these settings yet. The study makes 127 runs, which take "
+            f"about half a minute for {thin(20000)} different records. Results stay for this "
+            "session, and a cancelled study continues where it stopped."
         )
-    _files(work, simulation, found)
+    _show_study_files(work, simulation, outcomes)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_simulated(simulation))
 
 
-def _start(work: Work, simulation: Simulation) -> None:
+def _show_start(work: Work, simulation: Simulation) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         segments(
-            "l and t are those of",
+            "Measure l and t in",
             {name: card.title for name, card in SCOPES.items()},
             "study-scope",
             work.view(SimulatedView).scope,
             "scope",
             SimulatedView,
-            help="What the strategies look at when they pick a partner. By the definition it is "
-            "the whole table; the merged class alone takes about four times as long.",
+            help="Where strategies measure l and t when they choose a merge. By definition this is "
+            "the whole table. The merged class alone takes about four times as long.",
         )
         begin_button("simulating", to_run(work, simulation), simulation_request)
     earlier_study(work, "simulating", simulation.key)
 
 
-def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
-    about = f"{simulation.key}|{len(found)}"
-    means = mean_ranks(found)
-    drawn = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
+def _show_ranks(work: Work, simulation: Simulation, outcomes: tuple[RunResult, ...]) -> None:
+    about = f"{simulation.key}|{len(outcomes)}"
+    means = mean_ranks(outcomes)
+    chart = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
     settings = PictureSettings.of_table(
         work, "simulated sensitive columns", f"metric: {simulation.study.metric.card.title}"
     )
     picture(
-        drawn, lambda: means.reset_index(names="strategy"), "strategies-in-general", about, settings
+        chart, lambda: means.reset_index(names="strategy"), "strategies-in-general", about, settings
     )
     st.markdown(f"**{best_said(means)}**")
     st.caption(known_said(work, simulation))
@@ -142,43 +142,41 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
         column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
         for column in COLUMNS
     }
-    st.table(standing_table(places_shown(found, criterion), rows, columns, DIGITS))
+    st.table(standing_table(places_shown(outcomes, criterion), rows, columns, DIGITS))
     st.caption(
-        "Each cell: the area in per cent, in brackets its rank among the seven, 1 the best. "
-        "The shade goes from the best (green) to the last (orange)."
+        "Each cell shows the area in per cent, with its rank among the seven in brackets; 1 is the "
+        "best. The shade goes from the best (green) to the worst (orange)."
     )
 
 
-def _files(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
-    about = f"{simulation.key}|{len(found)}"
+def _show_study_files(work: Work, simulation: Simulation, outcomes: tuple[RunResult, ...]) -> None:
+    about = f"{simulation.key}|{len(outcomes)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if found:
+        if outcomes:
             data_button(
-                "All results", lambda: results(simulation.study, found), "study-results", about
+                "All results", lambda: results(simulation.study, outcomes), "study-results", about
             )
             file_button(
-                "Study as a file", lambda: written_study(simulation.made, found), "study", "json",
-                about, "study-file",
-                help="STUDY.json, to go on with another day, here or by python -m kanon simulate "
-                "--state. It holds no value of the table.",
+                "Study as a file", lambda: written_study(simulation.made, outcomes), "study",
+                "json", about, "study-file",
+                help="STUDY.json, to continue another day, here or with python -m kanon simulate "
+                "--state. It contains no values of the table.",
             )  # fmt: skip
     key = f"study-upload-{work.version}-{work.view(SimulatedView).uploads}"
     upload_field(
-        "Load a study file", MEGABYTES, type=["json"], key=key, on_change=_load,
+        "Load a study file", MEGABYTES, type=["json"], key=key, on_change=_load_study,
         args=(key, simulation),
     )  # fmt: skip
 
 
-def _load(key: str, simulation: Simulation) -> None:
-    """Go on with a study; a file that is none, or of another study, is said and changes nothing."""
-    given = state.typed(key)
-    if given is not None:
-        state.attempt(lambda: opened_study(state.work(), simulation, given.getvalue()))
+def _load_study(key: str, simulation: Simulation) -> None:
+    file = state.typed(key)
+    if file is not None:
+        state.attempt(lambda: opened_study(state.work(), simulation, file.getvalue()))
 
 
-# --- what it is of, and what is known of it ---------------------------------------------------
-def _plan(work: Work) -> Plan:
-    """The plan of the study: greedy merging whatever is chosen, for k-anonymity alone."""
+# --- the study and its results ----------------------------------------------------------------
+def _get_plan(work: Work) -> Plan:
     scope = work.view(SimulatedView).scope
     return plan_of(
         work.with_parts(
@@ -190,87 +188,86 @@ def _plan(work: Work) -> Plan:
 def settings_of_simulation(work: Work) -> str:
     # A run of S1 depends on neither scope nor seed.
     return fingerprint_of(
-        settings_of(work, _plan(work)), work.view(SimulatedView).scope, work.settings.seed
+        settings_of(work, _get_plan(work)), work.view(SimulatedView).scope, work.settings.seed
     )
 
 
 def simulation_of(work: Work) -> Simulation:
-    """The study of the table with the current settings; KanonError if there can be none."""
-    study = study_of(prepare(_plan(work), work.table.records))
+    study = study_of(prepare(_get_plan(work), work.table.records))
     return Simulation(study, made_with(study))
 
 
 def simulation_request(work: Work) -> Request:
     simulation = simulation_of(work)
-    given = (simulation.study, simulation.lacking(work))
-    return study_request("simulating", simulate_runs, given, with_results, simulation.key)
+    arguments = (simulation.study, simulation.lacking(work))
+    return study_request("simulating", simulate_runs, arguments, with_results, simulation.key)
 
 
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
-    found = {one.run: one for one in work.findings.simulations.get(key, ())}
-    found |= {one.run: one for one in parts if isinstance(one, RunResult)}
-    others = {name: each for name, each in work.findings.simulations.items() if name != key}
-    kept = dict([*others.items()][-(_MOST_STUDIES - 1) :])
-    return work.with_parts(replace(work.findings, simulations={**kept, key: tuple(found.values())}))
+    outcomes = {result.run: result for result in work.findings.simulations.get(key, ())}
+    outcomes |= {result.run: result for result in parts if isinstance(result, RunResult)}
+    others = {name: earlier for name, earlier in work.findings.simulations.items() if name != key}
+    recent = dict([*others.items()][-(_MOST_STUDIES - 1) :])
+    return work.with_parts(
+        replace(work.findings, simulations={**recent, key: tuple(outcomes.values())})
+    )
 
 
 def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
-    """The work with the results of a study file; StudyError if it is of another study or none."""
-    found = read_study(content, simulation.made)
+    loaded = read_study(content, simulation.made)
     view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
-    said = counted(len(found), "result was loaded.", "results were loaded.")
-    new = with_results(work, simulation.key, found)
-    return new.with_parts(view, Message(notice=said))
+    notice = counted(len(loaded), "result was loaded.", "results were loaded.")
+    new = with_results(work, simulation.key, loaded)
+    return new.with_parts(view, Message(notice=notice))
 
 
-def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
-    ranked = places(found, criterion)
-    names = [Column(*about).name for about in ranked.values.index]
-    values, ranks = (one.set_axis(names, axis=0) for one in (ranked.values, ranked.ranks))
-    return replace(ranked, values=values, ranks=ranks)
+def places_shown(outcomes: Sequence[RunResult], criterion: str) -> Standing:
+    standing = places(outcomes, criterion)
+    names = [Column(*about).name for about in standing.values.index]
+    values, ranks = (frame.set_axis(names, axis=0) for frame in (standing.values, standing.ranks))
+    return replace(standing, values=values, ranks=ranks)
 
 
 # --- sentences ------------------------------------------------------------------------------
 def to_run(work: Work, simulation: Simulation) -> str:
-    """What the button that starts it says; nothing if nothing is lacking."""
     missing = len(simulation.lacking(work))
     if not missing:
         return ""
     if missing == len(RUNS):
         return "Run the study"
-    return f"Go on: {missing} of {len(RUNS)} results to find"
+    return f"Continue: {missing} of {len(RUNS)} results to find"
 
 
 def known_said(work: Work, simulation: Simulation) -> str:
-    found = simulation.known(work)
+    outcomes = simulation.known(work)
     low, high = simulation.study.interval
-    said = (
-        f"Areas on k from {thin(low)} to {thin(high)}, guided by "
-        f"{plain(metric_called(work, work.settings.metric).card.title)}, l and t of "
+    sentence = (
+        f"Areas for k from {thin(low)} to {thin(high)}, guided by "
+        f"{plain(metric_called(work, work.settings.metric).card.title)}, with l and t measured in "
         f"{SCOPES[work.view(SimulatedView).scope].title}. They say what to expect of a strategy "
-        "on some column, and nothing of your own: put that one on Compare."
+        "in general, not on your own column: use Compare for that."
     )
-    if len(found) < len(RUNS):
+    if len(outcomes) < len(RUNS):
         part = (
-            f"So far {len(found)} of {len(RUNS)} results are there; ranked are the "
-            f"{len(complete(found))} of {len(COLUMNS)} columns on which all strategies were run."
+            f"So far there are {len(outcomes)} of {len(RUNS)} results. The ranks use the "
+            f"{len(complete(outcomes))} of {len(COLUMNS)} columns on which all strategies ran."
         )
-        said = f"{part} {said}"
-    return said
+        sentence = f"{part} {sentence}"
+    return sentence
 
 
 def best_said(means: pd.DataFrame) -> str:
-    """Which strategy has the best mean rank in everything, if one has."""
-    ranked = means[list(CRITERIA)].round(DIGITS)
-    best = (ranked == ranked.min()).all(axis=1)
+    """Say which strategy has the best mean rank in all criteria, if one has."""
+    rounded = means[list(CRITERIA)].round(DIGITS)
+    best = (rounded == rounded.min()).all(axis=1)
     names = [str(name).upper() for name in means.index[best]]
     if len(names) == 1:
         return f"{names[0]} is ahead in all three criteria."
     if names:
-        return f"Ahead in all three criteria, and level with each other: {', '.join(names)}."
+        return f"These tie for the lead in all three criteria: {', '.join(names)}."
     return (
-        "No strategy is ahead in all three criteria, so there is none that is best in general: "
-        "decide what matters more for your purpose, little alteration, or mixed sensitive values."
+        "No strategy is ahead in all three criteria, so none is best in general. Decide what "
+        "matters more for your purpose: little alteration or mixed sensitive values."
     )
 
 
@@ -285,11 +282,11 @@ def how_simulated(simulation: Simulation) -> str:
         low=thin(low),
         high=thin(high),
         ks=", ".join(thin(k) for k in simulation.study.ks),
-        alteration=_called(ALTERATION_CARD),
-        diversity=_called(L_CARD),
-        distance=_called(T_CARD),
+        alteration=_describe_card(ALTERATION_CARD),
+        diversity=_describe_card(L_CARD),
+        distance=_describe_card(T_CARD),
     )
 
 
-def _called(card: Card) -> str:
+def _describe_card(card: Card) -> str:
     return plain(f"{card.title}: {card.summary}")

@@ -22,29 +22,27 @@ class AdviceView:
     weights: Mapping[str, int] = field(
         default_factory=lambda: {name: round(5 * weight) for name, weight in USUAL.items()}
     )
-    # whether what part 1 asks of l and t puts ways first
+    # whether configurations that meet part 1 come first
     limited: bool = True
-    # drawn against the alteration; None for the one in which ways differ most
+    # the axis against the alteration; None for the one with the widest spread
     concern: Literal["l", "t"] | None = None
 
 
 @dataclass(frozen=True)
 class SimulatedView(SessionPart):
-    scope: Scope = "table"  # whose l and t the strategies look at
+    scope: Scope = "table"  # where strategies measure l and t
     criterion: str = CARD.name  # what the table ranks by
     uploads: int = 0  # how often a study file was loaded, so that its field is empty again
 
 
 @dataclass(frozen=True)
 class DecideView(SessionPart):
-    """Which part of the page is open, and what its parts show."""
-
     part: DecidePart = "purpose"
     uploads: int = 0  # how often a context file was loaded, so that its field is empty again
     given: SensitiveModel | None = None  # the model of the greatest k; None for the usual one
     most: int = 20  # the alteration, in percent, that the greatest k may cost
     advice: AdviceView = field(default_factory=AdviceView)
-    # the settings that each part of the page changed last, while it can be undone
+    # the last change of settings by each part, while it can be undone
     taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)
 
-    LABELS: ClassVar[Mapping[str, str]] = {"given": "Given"}
+    LABELS: ClassVar[Mapping[str, str]] = {"given": "Required model"}

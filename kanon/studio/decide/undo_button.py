@@ -1,4 +1,4 @@
-"""The way back from settings that a button of the page Decide has taken over."""
+"""The button that undoes a change of settings by the page Decide."""
 
 import streamlit as st
 
@@ -11,10 +11,10 @@ from kanon.studio.session.work import Work
 def back_button(work: Work, part: DecidePart) -> None:
     if can_go_back(work, part):
         st.button(
-            "Back to the settings before",
+            "Back to the previous settings",
             icon=":material/undo:",
             type="tertiary",
             key=f"taken-back-{part}",
-            help="As they were before this button. Nothing that you chose since is lost.",
+            help="Brings back the settings from before. Nothing that you chose since is lost.",
             on_click=lambda: state.put(as_before(state.work(), part)),
         )

@@ -1,4 +1,4 @@
-"""A hierarchy that a builder makes, shown before it is used."""
+"""A preview of a built hierarchy, before it is in use."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,30 +19,29 @@ from kanon.studio.widgets.controls import builder_fields, typed_fields, upload_f
 
 
 def build_panel(work: Work, column: str) -> None:
-    """Which builder; what it makes is shown in place of the tree, to be taken or not."""
     preview = work.table.previews.get(column)
-    chosen = preview.builder if preview is not None else None
+    builder = preview.builder if preview is not None else None
     st.button(
         "Suggest one from the data",
         icon=":material/lightbulb:",
         key="build-suggest",
-        on_click=_suggest,
+        on_click=_suggest_hierarchy,
         args=(column,),
         width="stretch",
     )
-    # The key holds the value: a closed popover would answer with an old one.
+    # The key holds the value: a closed popover would send an old one.
     st.selectbox(
         "Build from the values",
         [name for name in BUILDERS if name not in ("file", "drawn")],
         index=None,
         placeholder="Choose a builder",
-        **bound(f"{_prefix(work, column)}-builder-{chosen}", chosen, _choose, column),
+        **bound(f"{_get_prefix(work, column)}-builder-{builder}", builder, _choose_builder, column),
         format_func=lambda name: BUILDERS[name].title,
     )
 
 
 def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
-    prefix, builder = _prefix(work, column), BUILDERS[preview.builder]
+    prefix, builder = _get_prefix(work, column), BUILDERS[preview.builder]
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
         about = f" {plain(tree_edits.summary(preview))}." if preview.tree is not None else ""
@@ -54,42 +53,41 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
                 type="primary",
                 key="preview-use",
                 disabled=preview.tree is None,
-                on_click=_use,
+                on_click=_take_preview,
                 args=(column,),
             )
-            st.button("Discard", key="preview-discard", on_click=_discard, args=(column,))
-        builder_fields(preview, prefix, _type, column, prefix)
+            st.button("Discard", key="preview-discard", on_click=_drop_preview, args=(column,))
+        builder_fields(preview, prefix, _update_preview, column, prefix)
         if preview.builder == "codes":
-            _ranges_upload(work, column)
+            _show_ranges_upload(work, column)
         st.caption(" ".join([builder.about, *map(plain, preview.remarks)]))
         if preview.problem:
             st.error(plain(preview.problem), icon=":material/error:")
 
 
-def _prefix(work: Work, column: str) -> str:
+def _get_prefix(work: Work, column: str) -> str:
     return f"build-{work.version}-{work.table.hierarchy_columns.index(column)}"
 
 
-def _choose(column: str, value: Any) -> None:
-    """Show what another builder makes of the values; nothing is in use before it is taken."""
+def _choose_builder(column: str, value: Any) -> None:
     builder, work = value, state.work()
     if builder is None:
-        _discard(column)
+        _drop_preview(column)
         return
     old = work.table.previews.get(column) or work.table.choices[column]
-    _show(column, built(work, column, old, builder, {}))
+    _show_preview(column, built(work, column, old, builder, {}))
 
 
-def _type(column: str, prefix: str) -> None:
+def _update_preview(column: str, prefix: str) -> None:
     work = state.work()
     old = work.table.previews.get(column)
     if old is not None:
-        _show(column, built(work, column, old, old.builder, typed_fields(prefix)))
+        _show_preview(column, built(work, column, old, old.builder, typed_fields(prefix)))
 
 
-def _ranges_upload(work: Work, column: str) -> None:
-    # A new one after each upload: an uploader would give the file used before once more.
-    key = f"{_prefix(work, column)}-ranges-file-{work.shared.uploads}"
+def _show_ranges_upload(work: Work, column: str) -> None:
+    # A new key after each upload: otherwise the uploader would return the earlier file again.
+    key = f"{_get_prefix(work, column)}-ranges-file-{work.shared.uploads}"
     with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
         upload_field(
             "CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases",
@@ -101,13 +99,12 @@ def _ranges_upload(work: Work, column: str) -> None:
 
 
 def _take_ranges(column: str, key: str) -> None:
-    """Put the ranges of a file into their field; what is wrong with them is said."""
     file, work = state.typed(key), state.work()
     old = work.table.previews.get(column)
     if file is None or old is None:
         return
 
-    def taken() -> Work:
+    def set_ranges() -> Work:
         ranges = ranges_text(parse_ranges(text_of_file(file.getvalue(), file.name)))
         preview = built(work, column, old, old.builder, {"ranges": ranges})
         previews = {**work.table.previews, column: preview}
@@ -116,27 +113,26 @@ def _take_ranges(column: str, key: str) -> None:
             replace(work.shared, uploads=work.shared.uploads + 1),
         )
 
-    state.attempt(taken)
+    state.attempt(set_ranges)
 
 
-def _suggest(column: str) -> None:
-    _show(column, suggested(column, state.work().table.complete_records.counted(column)))
+def _suggest_hierarchy(column: str) -> None:
+    _show_preview(column, suggested(column, state.work().table.complete_records.counted(column)))
 
 
-def _show(column: str, preview: HierarchyChoice) -> None:
+def _show_preview(column: str, preview: HierarchyChoice) -> None:
     state.change(
         replace(state.work().table, previews={**state.work().table.previews, column: preview})
     )
 
 
-def _use(column: str) -> None:
-    """Take the preview; what was in use can be had back."""
+def _take_preview(column: str) -> None:
     preview = state.work().table.previews[column]
-    _discard(column)
+    _drop_preview(column)
     state.put(with_choice(state.work(), column, preview))
 
 
-def _discard(column: str) -> None:
+def _drop_preview(column: str) -> None:
     work = state.work()
-    previews = {name: one for name, one in work.table.previews.items() if name != column}
+    previews = {name: other for name, other in work.table.previews.items() if name != column}
     state.put(work.with_parts(replace(work.table, previews=previews), Message()))

@@ -1,4 +1,4 @@
-"""Hierarchy files on their way in and out: upload, review, paste, download."""
+"""Upload, review, paste and download of hierarchy files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,65 +23,64 @@ from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.controls import upload_field
 from kanon.studio.widgets.files import file_button
 
-_NAMED = 12  # values; the rest is counted
+_NAMED = 12  # so many values are listed; the rest are counted
 
 
 def said_values(counts: Mapping[str, int]) -> str:
-    """Values with their records, the first few of them."""
-    some = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
-    return _and_more(", ".join(some), len(counts) - len(some))
+    examples = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
+    return _add_rest(", ".join(examples), len(counts) - len(examples))
 
 
 def said_unused(leaves: Sequence[str]) -> str:
-    some = [shortened(leaf) for leaf in leaves[:_NAMED]]
-    listed = _and_more(", ".join(some), len(leaves) - len(some))
+    examples = [shortened(leaf) for leaf in leaves[:_NAMED]]
+    leaf_list = _add_rest(", ".join(examples), len(leaves) - len(examples))
     have = counted(len(leaves), "leaf has", "leaves have")
-    return f"{have} no record, which is fine: {listed}."
+    return f"{have} no records, which is fine: {leaf_list}."
 
 
-def _and_more(listed: str, rest: int) -> str:
-    return f"{listed} and {thin(rest)} more" if rest else listed
+def _add_rest(names: str, rest: int) -> str:
+    return f"{names} and {thin(rest)} more" if rest else names
 
 
 def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
-    # A new one after each upload: an uploader would give the files used before once more.
+    # A new key after each upload: otherwise the uploader would return the earlier files again.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
     upload_field(
-        "CSV, JSON, GraphML or ZIP, several at once; matched with columns by name",
+        "CSV, JSON, GraphML or ZIP, one or more; matched to columns by name",
         "hierarchies_megabytes",
         accept_multiple_files=True,
         key=key,
         on_change=_take_files,
         args=(key,),
     )
-    pasted = f"tree-pasted-{work.version}-{column}"
+    paste_key = f"tree-pasted-{work.version}-{column}"
     with st.expander("Paste lines", icon=":material/content_paste:"):
         st.text_area(
-            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
-            key=pasted,
+            "Lines leaf;level 1;…;* or parent, child, weight, as copied from a spreadsheet",
+            key=paste_key,
             height=100,
         )
         st.button(
-            "Take these lines", key="tree-paste", on_click=_take_pasted, args=(column, pasted)
+            "Add these lines", key="tree-paste", on_click=_take_lines, args=(column, paste_key)
         )
     if choice.tree is not None:
         tree = choice.tree
-        _download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
+        _show_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _download(work, "JSON with weights", "json", {column: tree}, make_json)
+        _show_download(work, "JSON with weights", "json", {column: tree}, make_json)
         make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
-        _download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
+        _show_download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
         if fits_graphml(tree):
             make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
-            _download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
+            _show_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
         label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
-        _download(work, label, "zip", trees, lambda: write_bundle(trees))
+        _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
 
 
-def _download(
+def _show_download(
     work: Work,
     label: str,
     ending: str,
@@ -90,41 +89,40 @@ def _download(
     prefix: str = "",
 ) -> None:
     versions = [work.table.history(name).version for name in trees]
-    what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
-    what = f"{prefix}_{what}" if prefix else what
+    stem = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
+    stem = f"{prefix}_{stem}" if prefix else stem
     about, key = f"{list(trees)}|{versions}", f"tree-{prefix or ending}"
-    file_button(label, make, what, ending, about, key, width="stretch")
+    file_button(label, make, stem, ending, about, key, width="stretch")
 
 
 def _take_files(key: str) -> None:
-    """Read hierarchy files and show them for review."""
     files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
     if files:
         state.attempt(lambda: with_imports(state.work(), files))
 
 
-def _take_pasted(column: str, key: str) -> None:
-    """Take lines that were pasted; they stay where they are if something is wrong."""
+def _take_lines(column: str, key: str) -> None:
+    """Use the pasted lines; they stay in the field if something is wrong."""
     text = state.typed(key) or ""
 
-    def taken() -> Work:
-        found = tables.tree_from_text(text)
-        return tree_edits.with_tree_drawn(state.work(), column, found.hierarchy, found.notes)
+    def take_lines() -> Work:
+        table = tables.tree_from_text(text)
+        return tree_edits.with_tree_drawn(state.work(), column, table.hierarchy, table.notes)
 
-    state.attempt(taken)
+    state.attempt(take_lines)
 
 
 def review(work: Work) -> None:
     files = counted(len(work.table.imports), "file")
-    st.subheader(f"Look through {files}; nothing is in use yet")
+    st.subheader(f"Review {files}; nothing is in use yet")
     table = work.table
     key = (table.imports, table.digest, table.missing, tuple(table.hierarchy_columns))
     choices = state.remembered("imports", key, lambda: meant(work))
     for place, (waiting, choice) in enumerate(zip(work.table.imports, choices, strict=True)):
-        name, column, said = st.columns([3, 3, 6], vertical_alignment="center")
+        name, column, remark = st.columns([3, 3, 6], vertical_alignment="center")
         name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
         if waiting.problem:
-            said.error(plain(waiting.problem), icon=":material/error:")
+            remark.error(plain(waiting.problem), icon=":material/error:")
             continue
         field = f"import-{work.version}-{work.shared.uploads}-{place}"
         column.selectbox(
@@ -137,19 +135,19 @@ def review(work: Work) -> None:
         )
         if choice is None:
             notes = waiting.found.notes if waiting.found is not None else ()
-            said.caption(plain(" ".join(["Not used: choose its column.", *notes])))
+            remark.caption(plain(" ".join(["Not used: choose its column.", *notes])))
         elif choice.plan is None:
-            said.warning(plain(_about(work, waiting, choice)), icon=":material/error:")
+            remark.warning(plain(_describe_import(work, waiting, choice)), icon=":material/error:")
         else:
-            said.caption(plain(_about(work, waiting, choice)))
-    ready = [one for one in choices if one is not None and one.tree is not None]
+            remark.caption(plain(_describe_import(work, waiting, choice)))
+    ready = [usable for usable in choices if usable is not None and usable.tree is not None]
     with st.container(horizontal=True):
         st.button(
             one_or_many(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
             type="primary",
             disabled=not ready,
             key="import-use",
-            on_click=_use,
+            on_click=_take_imports,
         )
         st.button(
             "Discard",
@@ -158,9 +156,9 @@ def review(work: Work) -> None:
         )
 
 
-def _use() -> None:
+def _take_imports() -> None:
     state.put(with_imported(state.work()))
-    notice = "The hierarchies are in use now; Undo brings back what was before."
+    notice = "The hierarchies are now in use. Undo brings back the earlier ones."
     state.change(Message(notice=notice))
 
 
@@ -168,7 +166,7 @@ def _take_column(place: int, value: Any) -> None:
     state.attempt(lambda: import_meant_for(state.work(), place, value))
 
 
-def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
+def _describe_import(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
     if choice.tree is None:
         return choice.problem or ""
     parts = [f"{tree_edits.summary(choice)}."]
@@ -186,23 +184,24 @@ def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
             "None of its values occurs in the column." if none else said_unused(choice.unused)
         )
     if waiting.column not in work.table.hierarchy_columns:
-        parts.append("That column has no hierarchy now; this one is kept for when it has.")
-    if sum(one.column == waiting.column for one in work.table.imports) > 1:
-        parts.append("Another file is meant for that column too: the last one counts.")
+        parts.append("That column needs no hierarchy now; this one is saved for later.")
+    if sum(review.column == waiting.column for review in work.table.imports) > 1:
+        parts.append("Another file is for the same column; the last one is used.")
     return " ".join([*parts, *choice.notes])
 
 
 def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
-    """The work with more hierarchy files to look through, matched with columns by name."""
-    found = read_bundle(files, list(work.table.roles))
-    only = work.drawn_column if len(found) == 1 and not work.table.imports else None
-    if only is not None and found[0].imported is not None:
+    bundle = read_bundle(files, list(work.table.roles))
+    only = work.drawn_column if len(bundle) == 1 and not work.table.imports else None
+    if only is not None and bundle[0].imported is not None:
         values = work.table.complete_records.counted(only).texts
-        if not any(value in found[0].imported.hierarchy.node_of for value in values):
-            only = None  # it cannot be meant
+        if not any(value in bundle[0].imported.hierarchy.node_of for value in values):
+            only = None  # none of its values occurs in the column
     waiting = [
-        FileReview(one.file, one.imported, None if one.problem else one.column or only, one.problem)
-        for one in found
+        FileReview(
+            file.file, file.imported, None if file.problem else file.column or only, file.problem
+        )
+        for file in bundle
     ]
     return work.with_parts(
         replace(work.table, imports=(*work.table.imports, *waiting)),
@@ -212,30 +211,29 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
 
 
 def import_meant_for(work: Work, place: int, column: str | None) -> Work:
-    changed = replace(work.table.imports[place], column=column)
-    imports = (*work.table.imports[:place], changed, *work.table.imports[place + 1 :])
+    review = replace(work.table.imports[place], column=column)
+    imports = (*work.table.imports[:place], review, *work.table.imports[place + 1 :])
     return work.with_parts(replace(work.table, imports=imports), Message())
 
 
 def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
-    """What each waiting file would be as the choice for its column, with the records as they are.
-
-    None for a file that is meant for no column of the table.
-    """
+    """Each file in the review as the choice for its column; None without a column."""
     return tuple(
-        imported(one.file, one.found, one.column, work.table.complete_records.counted(one.column))
-        if one.found is not None and one.column is not None and one.column in work.table.roles
+        imported(
+            file.file, file.found, file.column, work.table.complete_records.counted(file.column)
+        )
+        if file.found is not None and file.column is not None and file.column in work.table.roles
         else None
-        for one in work.table.imports
+        for file in work.table.imports
     )
 
 
 def with_imported(work: Work) -> Work:
-    """The work with every waiting file that is meant for a column taken over: one step to undo."""
-    chosen = {
+    """Use every file in the review that has a column; one step of Undo takes all back."""
+    choices = {
         waiting.column: choice
         for waiting, choice in zip(work.table.imports, meant(work), strict=True)
         if waiting.column is not None and choice is not None and choice.tree is not None
     }
-    work = with_chosen(work, chosen)
+    work = with_chosen(work, choices)
     return work.with_parts(replace(work.table, imports=()))

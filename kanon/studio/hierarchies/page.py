@@ -43,7 +43,6 @@ VIEWS = {
 
 # --- which column -----------------------------------------------------------------------------
 def columns_row(work: Work, column: str) -> None:
-    """One chip per column that has a hierarchy; those without a usable hierarchy say so."""
     st.pills(
         "Column",
         work.table.hierarchy_columns,
@@ -55,18 +54,17 @@ def columns_row(work: Work, column: str) -> None:
     )
 
 
-def take_column(chosen: Any) -> None:
-    """Look at another column; the chip that is chosen already stays chosen."""
-    if chosen is not None:
-        state.change(replace(state.work().shared, column=chosen))
+def take_column(column: Any) -> None:
+    if column is not None:
+        state.change(replace(state.work().shared, column=column))
 
 
 # --- coverage ---------------------------------------------------------------------------------
 def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
     tree = choice.tree
     if tree is None:
-        said = choice.problem or choice.hint or "It has no hierarchy yet."
-        st.error(plain(said), icon=":material/error:")
+        problem = choice.problem or choice.hint or "It has no hierarchy yet."
+        st.error(plain(problem), icon=":material/error:")
         return
     counts = choice.lacking or choice.counts
     values = counted(len(counts), "value")
@@ -76,23 +74,23 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
         with st.container(border=True):
             st.markdown(
                 f":red[:material/error: **{values} of {records} without a place:** "
-                f"{plain(said_values(choice.lacking))}.] This hierarchy cannot be used before "
-                "they have one."
+                f"{plain(said_values(choice.lacking))}.] This hierarchy can be used once they "
+                "have one."
             )
             if alike := tree_edits.find_look_alikes_of(choice):
                 st.button(
                     one_or_many(
                         len(alike),
-                        "Treat {count} value as the one that looks the same",
-                        "Treat {count} values as those that look the same",
+                        "Treat {count} value as its lookalike",
+                        "Treat {count} values as their lookalikes",
                     ),
                     key="tree-alike",
                     on_click=take_step,
                     args=(tree_edits.with_alike_as_one, column),
-                    help="They differ in their Unicode form, in blanks or in unseen signs.",
+                    help="They differ only in their Unicode form, blanks or invisible characters.",
                 )
             if not groups:
-                st.caption("It has no group to add them under: build or load another one.")
+                st.caption("It has no group to add them to: build or load another hierarchy.")
                 return
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 key = f"tree-under-{work.version}-{work.table.hierarchy_columns.index(column)}"
@@ -146,29 +144,28 @@ def view_row(
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
-        opened = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
-        shown = "" if preview is None else preview.builder
+        key = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
+        builder = "" if preview is None else preview.builder
         with closing_popover(
-            "Build", f"tree-build-{opened}-{shown}", icon=":material/construction:"
+            "Build", f"tree-build-{key}-{builder}", icon=":material/construction:"
         ):
             build_panel(work, column)
         with closing_popover(
-            "Files", f"tree-files-{opened}-{len(work.table.imports)}", icon=":material/folder_open:"
+            "Files", f"tree-files-{key}-{len(work.table.imports)}", icon=":material/folder_open:"
         ):
             files_panel(work, column, choice)
         if preview is None:
             view, how = work.shared.tree_view, {"label_visibility": "collapsed", "width": "content"}
             segments("Shown as", VIEWS, "tree-view", view, "tree_view", SharedView, **how)
             weights_choice(work, column, choice)
-            drawn = choice.tree is not None and tree_edits.drawable(choice.tree)
-            if view != "tree" or not drawn:
+            is_drawn = choice.tree is not None and tree_edits.drawable(choice.tree)
+            if view != "tree" or not is_drawn:
                 step_buttons(work, column)  # the drawing has its own
 
 
 def step_buttons(work: Work, column: str) -> None:
-    """Undo and redo, where the drawing with its buttons is not on the page."""
     history = work.table.history(column)
-    for label, icon, step, there in (
+    for label, icon, step, steps in (
         ("Undo", ":material/undo:", undone, history.past),
         ("Redo", ":material/redo:", redone, history.future),
     ):
@@ -176,7 +173,7 @@ def step_buttons(work: Work, column: str) -> None:
             label,
             type="tertiary",
             icon=icon,
-            disabled=not there,
+            disabled=not steps,
             key=f"tree-{step.__name__}",
             on_click=take_step,
             args=(step, column),
@@ -185,36 +182,38 @@ def step_buttons(work: Work, column: str) -> None:
 
 def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     has_weights = choice.tree is not None and choice.tree.weight is not None
-    known = [name for name in usable_metrics(work) if name != "custom"]
-    options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
-    titles, key = {tree_edits.DRAWN: "yours", **metric_titles(work)}, f"tree-shown-{work.version}"
+    metrics = [name for name in usable_metrics(work) if name != "custom"]
+    options = ["", *([tree_edits.DRAWN] if has_weights else []), *metrics]
+    titles = {name: f"Weights: {title}" for name, title in metric_titles(work).items()}
+    titles |= {"": "No weights", tree_edits.DRAWN: "My weights"}
+    key = f"tree-shown-{work.version}"
     st.selectbox(
         "Weights on the edges",
         options,
         **bound(key, tree_edits.shown_now(work, choice), "shown", into=SharedView),
-        format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
+        format_func=lambda name: titles[name],
         label_visibility="collapsed",
         width=190,
     )
     if work.shared.shown and work.shared.shown != tree_edits.DRAWN:
         columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
         st.button(
-            "Replace mine" if has_weights else "Make them mine",
+            "Replace my weights" if has_weights else "Copy as my weights",
             key="tree-take",
             on_click=take_weights,
             args=(work.shared.shown, columns),
-            help="Draws these weights on the edges of this hierarchy, to be changed, and on those "
-            "that have none of yours: then the metric Custom counts them. A click on one "
-            "weight does the same for this hierarchy alone.",
+            help="Copies these weights to the edges of this hierarchy, where you can change them, "
+            "and to hierarchies without weights of yours. Then the metric Custom uses them. A "
+            "click on one weight does the same for this hierarchy alone.",
         )
     elif work.shared.shown == tree_edits.DRAWN and has_weights:
         st.button(
-            "Drop mine",
+            "Delete my weights",
             key="tree-drop",
             type="tertiary",
             on_click=take_weights,
             args=("", [column]),
-            help="Takes your weights away from the edges of this hierarchy.",
+            help="Removes your weights from the edges of this hierarchy.",
         )
 
 
@@ -226,12 +225,12 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
     have = "has" if len(others) == 1 else "have"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "The metric Custom counts your weights once every hierarchy has some; "
+            "The metric Custom uses your weights once every hierarchy has some; "
             f"{plain(listing(others))} {have} none yet.",
             width="content",
         )
         st.button(
-            f"Give them those of {plain(metric_titles(work)[start])}",
+            f"Copy the weights of {plain(metric_titles(work)[start])}",
             key="tree-give",
             type="tertiary",
             on_click=take_weights,
@@ -239,17 +238,16 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
         )
 
 
-def take_weights(shown: str, columns: Sequence[str]) -> None:
-    if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), shown, columns)):
-        state.change(replace(state.work().shared, shown=tree_edits.DRAWN if shown else ""))
+def take_weights(metric: str, columns: Sequence[str]) -> None:
+    if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), metric, columns)):
+        state.change(replace(state.work().shared, shown=tree_edits.DRAWN if metric else ""))
 
 
 def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
     if not tree_edits.drawable(tree):
         st.info(
-            f"A tree of {plain(tree_edits.summary(choice))} is not drawn; up to "
-            f"{thin(tree_edits.LARGEST_DRAWING)} values are. Builders and files work on it "
-            "all the same."
+            f"This tree is too large to draw: {plain(tree_edits.summary(choice))}. The limit is "
+            f"{thin(tree_edits.LARGEST_DRAWING)} values. Builders and files still work."
         )
         return
     tree_editor(
@@ -260,11 +258,10 @@ def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice)
 
 
 def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
-    """One line per value, one column per level."""
     st.caption(
-        "A line per value: its groups from fine to coarse. A cell that repeats its left "
-        "neighbour skips that level. Cells can be pasted from a spreadsheet; nothing counts "
-        "until you apply."
+        "One line per value: its groups from fine to coarse. A cell that repeats its left "
+        "neighbour skips that level. You can paste cells from a spreadsheet. Changes count once "
+        "you press Apply the table."
     )
     table_editor(
         f"levels-{column}",
@@ -276,8 +273,8 @@ def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
 
 def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
     st.caption(
-        "A line per edge; the weights are yours: give every edge one, or none. A group is "
-        "made by naming it as a parent. Nothing counts until you apply."
+        "One line per edge, with your weights: give every edge a weight, or none. To make a "
+        "group, name it as a parent. Changes count once you press Apply the table."
     )
     table_editor(
         f"edges-{column}",
@@ -288,9 +285,8 @@ def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
 
 
 def take_table(make: Callable[[], Work]) -> None:
-    """Take the tree of a table; what is wrong with it is said, and the table stays."""
     if state.attempt(make):
-        notice = "The table is the hierarchy now; Undo brings back what was before."
+        notice = "The table is now the hierarchy. Undo brings back the earlier one."
         state.change(Message(notice=notice))
 
 
@@ -303,7 +299,6 @@ def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
 
 # --- what if ----------------------------------------------------------------------------------
 def what_if(work: Work) -> None:
-    """Compare again with the hierarchies as they are now, and show what changed."""
     st.subheader("What if you anonymised with these hierarchies?")
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.findings.comparison is None
@@ -317,35 +312,35 @@ def what_if(work: Work) -> None:
         )
     if work.findings.what_if is None:
         st.caption(
-            "The metrics chosen on Compare run with the hierarchies as they are. "
+            "Runs the metrics chosen on Compare with the current hierarchies. "
             + (
-                "Change something after that and compare again, to see before and after."
+                "Then change something and compare again to see before and after."
                 if first
                 else "Change something above, then compare again."
             )
         )
         return
-    before, after = (one.comparison for one in work.findings.what_if)
-    found = before_and_after(before, after, work.settings.k)
-    if not len(found):
+    before, after = (findings.comparison for findings in work.findings.what_if)
+    changes = before_and_after(before, after, work.settings.k)
+    if not len(changes):
         st.info("The two comparisons have no metric in common; compare again.")
         return
     if comparison_outdated(work):
-        st.caption("Something has changed since; compare again to see it.")
+        st.caption("Settings have changed since; compare again to see the effect.")
     about = (
         f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
     )
     picture(
-        what_if_chart(found, titles_of(after), work.settings.metric),
-        lambda: found.reset_index(),
+        what_if_chart(changes, titles_of(after), work.settings.metric),
+        lambda: changes.reset_index(),
         "before-and-after",
         about,
         PictureSettings.of_comparison(begun_with(work, "comparison"), after, work.settings.k),
     )
     st.caption(
-        "Each percentage is of all that the hierarchies of its time could lose: the two have "
-        "different yardsticks where a tree has changed. Whatever else was changed in "
-        "between, such as roles or the algorithm, counts too."
+        "Each percentage is a share of the most that its own hierarchies could lose, so the two "
+        "scales differ where a tree has changed. Other changes in between, such as roles or the "
+        "algorithm, count too."
     )
 
 
@@ -354,7 +349,7 @@ def page() -> None:
     work = head("How may each value be blurred?", aloud=True)
     column = work.drawn_column
     if column is None:
-        st.info("No column is a quasi-identifier yet: only those are blurred.")
+        st.info("No column is a quasi-identifier yet, and only quasi-identifiers have hierarchies.")
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     columns_row(work, column)

@@ -1,4 +1,4 @@
-"""Values that look like spellings of one: proposed, and joined in the tree when asked."""
+"""Values that look like spellings of the same thing, to join in the tree."""
 
 from collections.abc import Collection
 
@@ -15,56 +15,61 @@ _AT_ONCE = 20  # each line has a button
 
 
 def spellings_panel(work: Work, column: str) -> None:
-    found = tree_edits.proposed_spellings(work, column)
-    if not found:
+    groups = tree_edits.proposed_spellings(work, column)
+    if not groups:
         return
-    title = f"Values that look like spellings of one: {counted(len(found), 'group')}"
+    title = f"Values that look like spellings of the same thing: {counted(len(groups), 'group')}"
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
-            "Joined, they share a group just above them, named after the most frequent "
-            "spelling, with other capitals; the table stays as it is. Words with one or two "
-            f"letters wrong are proposed where one spelling has at least {TIMES} times the "
-            "records of the other: look through them, as another word may be meant. Undo "
-            "takes the last press back."
+            "Joined values share a new group just above them, named after the most frequent "
+            "spelling with different capitals. The table does not change. Words that differ in "
+            f"one or two letters are proposed where one spelling has at least {TIMES} times the "
+            "records of the other. Check them: they may be different words. Undo takes back the "
+            "last press."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
-                one_or_many(len(found), "Join {count} group", "Join all {count} groups"),
+                one_or_many(len(groups), "Join {count} group", "Join all {count} groups"),
                 key="spellings-all",
                 type="primary",
                 icon=":material/join:",
-                on_click=_join,
-                args=(column, {one.name for one in found}),
+                on_click=_join_spellings,
+                args=(column, {group.name for group in groups}),
             )
             first = 0
-            if len(found) > _AT_ONCE:
+            if len(groups) > _AT_ONCE:
                 first = st.selectbox(
-                    "Groups shown",
-                    range(0, len(found), _AT_ONCE),
-                    format_func=lambda start: f"{start + 1} to {min(start + _AT_ONCE, len(found))}",
-                    key=f"spellings-shown-{work.version}-{column}-{len(found)}",
+                    "Groups",
+                    range(0, len(groups), _AT_ONCE),
+                    format_func=lambda start: (
+                        f"{start + 1} to {min(start + _AT_ONCE, len(groups))}"
+                    ),
+                    key=f"spellings-shown-{work.version}-{column}-{len(groups)}",
                     width=160,
                 )
-        shown = found[first : first + _AT_ONCE]
-        if any(with_blanks_seen(value) != value for one in shown for value in one.records):
-            st.caption("␣ is a blank: one of several, or of another kind than the usual one.")
-        for place, one in enumerate(shown):
+        visible = groups[first : first + _AT_ONCE]
+        if any(with_blanks_seen(value) != value for group in visible for value in group.records):
+            st.caption("␣ is a blank: one of several in a row, or an unusual kind of blank.")
+        for place, group in enumerate(visible):
             text, button = st.columns([8, 1], vertical_alignment="center")
             members = [
                 f"{shortened(with_blanks_seen(value))} ({thin(n)})"
-                for value, n in one.records.items()
+                for value, n in group.records.items()
             ]
             text.markdown(plain(", ".join(members)))  # all of them, as all are joined
             button.button(
-                "Join", key=f"spellings-{place}", on_click=_join, args=(column, {one.name})
+                "Join",
+                key=f"spellings-{place}",
+                on_click=_join_spellings,
+                args=(column, {group.name}),
             )
 
 
-def _join(column: str, names: Collection[str]) -> None:
-    def done() -> Work:
+def _join_spellings(column: str, names: Collection[str]) -> None:
+    def join() -> Work:
         work = state.work()
-        found = tree_edits.proposed_spellings(work, column)
-        chosen = [one for one in found if one.name in names]
-        return tree_edits.with_spellings_joined(work, column, chosen)
+        groups = tree_edits.proposed_spellings(work, column)
+        wanted = [group for group in groups if group.name in names]
+        return tree_edits.with_spellings_joined(work, column, wanted)
 
-    state.attempt(done)
+    state.attempt(join)

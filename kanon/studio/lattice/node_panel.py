@@ -1,4 +1,4 @@
-"""The chosen node of the lattice: its levels, its numbers, its release, and others to choose."""
+"""The chosen node of the lattice: levels, numbers, release, and other nodes to choose."""
 
 from functools import partial
 from typing import Any
@@ -36,14 +36,14 @@ from kanon.studio.widgets.tables import before_and_after, preview_height
 IN_A_ROW = 6  # so many steppers
 
 
-def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
+def steppers(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
     st.subheader("The chosen node")
-    names = explored.attributes
+    names = lattice.attributes
     for start in range(0, len(names), IN_A_ROW):
         places = st.columns(min(IN_A_ROW, len(names)))
-        listed = range(start, min(start + IN_A_ROW, len(names)))
-        for place, j in zip(places, listed, strict=False):
-            name, top = names[j], explored.tops[j]
+        positions = range(start, min(start + IN_A_ROW, len(names)))
+        for place, j in zip(places, positions, strict=False):
+            name, top = names[j], lattice.tops[j]
             key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
@@ -52,89 +52,89 @@ def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> Non
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    **bound(key, node[j], step_to, explored, name),
+                    **bound(key, node[j], step_to, lattice, name),
                 )
                 labels = state.remembered(
                     f"lattice-labels-{j}",
-                    (one.settings, j, node[j]),
-                    partial(labels_at, one, j, node[j]),
+                    (subject.settings, j, node[j]),
+                    partial(labels_at, subject, j, node[j]),
                 )
                 st.caption(plain(levels_shown(labels)))
 
 
-def step_to(explored: Exploration, name: str, value: Any) -> None:
-    state.put(with_level(state.work(), explored, name, int(value)))
+def step_to(lattice: Exploration, name: str, value: Any) -> None:
+    state.put(with_level(state.work(), lattice, name, int(value)))
 
 
-def goes_to(work: Work, explored: Exploration, node: Node) -> None:
-    told: dict[Node, list[str]] = {}
-    if explored.least is not None:
-        told[explored.least] = ["least loss"]
-    for one in explored.tied:
-        told.setdefault(one, []).append(short_title("mingen"))
-    for walk in explored.walks:
+def goes_to(work: Work, lattice: Exploration, node: Node) -> None:
+    titles_by_node: dict[Node, list[str]] = {}
+    if lattice.least is not None:
+        titles_by_node[lattice.least] = ["least loss"]
+    for choice in lattice.tied:
+        titles_by_node.setdefault(choice, []).append(short_title("mingen"))
+    for walk in lattice.walks:
         if walk.steps:
             last = walk.steps[-1]
             title = f"end of {short_title(walk.algorithm)}"
-            if last.suppressed > explored.limit:
+            if last.suppressed > lattice.limit:
                 title = f"{title}, which suppresses {thin(last.suppressed)}"
-            told.setdefault(last.node, []).append(title)
-    found = explored.assessed
-    loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
-    for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
-        told.setdefault(one, []).append("minimal")
-    if not told:
+            titles_by_node.setdefault(last.node, []).append(title)
+    counts = lattice.assessed
+    loss = {choice: float(counts.loss[counts.places[choice]]) for choice in lattice.minimal}
+    for choice in sorted(lattice.minimal, key=lambda choice: (loss[choice], choice)):
+        titles_by_node.setdefault(choice, []).append("minimal")
+    if not titles_by_node:
         return
-    known = {one: "; ".join(titles) for one, titles in told.items()}
+    described = {choice: "; ".join(titles) for choice, titles in titles_by_node.items()}
     st.selectbox(
-        "Or take one that stands out",
-        list(known),
+        "Or choose a notable node",
+        list(described),
         index=None,
         placeholder="Choose a node",
         **bound(
             f"lattice-go-{work.version}",
-            node if node in known else None,
-            lambda value: state.put(with_node(state.work(), explored, value)),
+            node if node in described else None,
+            lambda value: state.put(with_node(state.work(), lattice, value)),
         ),
-        format_func=lambda one: (
-            f"{known[one]}: {levels_said(explored, one)}"
-            + (f" ({percent(loss[one])})" if one in loss else "")
+        format_func=lambda choice: (
+            f"{described[choice]}: {levels_said(lattice, choice)}"
+            + (f" ({percent(loss[choice])})" if choice in loss else "")
         ),
     )
 
 
-def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
-    place = found.places[node]
-    gone, n = int(found.suppressed[place]), explored.n_records
-    loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
-    lost = (
+def numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
+    place = counts.places[node]
+    suppressed, n = int(counts.suppressed[place]), lattice.n_records
+    loss, highest = percent(float(counts.loss[place])), len(lattice.per_height) - 1
+    about_loss = (
         f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
         "everything."
     )
-    if not found.satisfying[place]:
-        lost = (
-            "Of the table at these levels with nothing suppressed, as the metric counts. With "
-            "the records suppressed that do not satisfy, "
-            f"{percent(float(found.loss_suppressed[place]))} is lost."
+    if not counts.satisfying[place]:
+        about_loss = (
+            "The loss of the table at these levels with nothing suppressed, as the metric counts. "
+            "If the records that break the requirements were suppressed, "
+            f"{percent(float(counts.loss_suppressed[place]))} would be lost."
         )
-    told = (
-        ("k reached ↑ better", thin(int(found.reached[place])),
-         "The size of the smallest class, once at most the allowed records are suppressed."),
-        ("Classes ↑ better", thin(int(found.classes[place])),
-         "Groups of records that look the same and satisfy what is required."),
-        ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
-         "Records in classes that do not satisfy: they would leave the release."),
-        ("Loss ↓ better", loss, lost),
+    figures = (
+        ("k reached ↑ better", thin(int(counts.reached[place])),
+         "The size of the smallest class, after suppressing at most the allowed records."),
+        ("Classes ↑ better", thin(int(counts.classes[place])),
+         "Groups of records that look the same and satisfy the requirements."),
+        ("Suppressed ↓ better", f"{thin(suppressed)} ({percent(100 * suppressed / n)})",
+         "Records in classes that break the requirements: the release would leave them out."),
+        ("Loss ↓ better", loss, about_loss),
         ("Height", f"{sum(node)} of {highest}",
          f"All columns together rise by {sum(node)} of {highest} levels."),
     )  # fmt: skip
-    for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
-        where.metric(label, value, help=said)
+    for where, (label, value, help_text) in zip(st.columns(len(figures)), figures, strict=True):
+        where.metric(label, value, help=help_text)
 
 
-def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
-    satisfies = bool(found.satisfying[found.places[node]])
-    whole = len(explored.attributes) == len(work.table.quasi_identifiers)
+def use(work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
+    satisfies = bool(counts.satisfying[counts.places[node]])
+    whole = len(lattice.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Use this one",
@@ -142,68 +142,69 @@ def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node
             icon=":material/shield:",
             disabled=not (satisfies and whole) or "run" in work.running,
             on_click=used,
-            args=(explored, node),
+            args=(lattice, node),
             key="lattice-use",
         )
-        said = verdict(explored, found, node)
+        sentence = verdict(lattice, counts, node)
         if not whole:
-            said += " " + "Take in all quasi-identifiers to use it: a release needs levels for all."
-        st.markdown(plain(said), width="content")
-        levels = dict(zip(explored.attributes, node, strict=True))
+            sentence += (
+                " Include all quasi-identifiers to use it: a release needs a level for each."
+            )
+        st.markdown(plain(sentence), width="content")
+        levels = dict(zip(lattice.attributes, node, strict=True))
         if work.settings.node == levels and work.settings.algorithm in ("levels", "mingen"):
             st.page_link(
                 "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
             )
 
 
-def used(explored: Exploration, node: Node) -> None:
-    """Choose the levels for the run, and start it."""
-    state.put(use_node(state.work(), explored, node))
+def used(lattice: Exploration, node: Node) -> None:
+    state.put(use_node(state.work(), lattice, node))
     runner.run(anonymisation_request)
 
 
-def closeness(one: Subject, found: Assessment, node: Node) -> None:
-    if found.satisfying[found.places[node]]:
-        about = (one.settings, node)
-        done, _ = state.remembered("lattice-preview", about, partial(previewed, one, node))
-        how_close(done, about, "lattice")
+def closeness(subject: Subject, counts: Assessment, node: Node) -> None:
+    if counts.satisfying[counts.places[node]]:
+        about = (subject.settings, node)
+        run, _ = state.remembered("lattice-preview", about, partial(previewed, subject, node))
+        how_close(run, about, "lattice")
 
 
-def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
-    done, (before, after) = state.remembered(
-        "lattice-preview", (one.settings, node), partial(previewed, one, node)
+def tables(subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
+    run, (before, after) = state.remembered(
+        "lattice-preview", (subject.settings, node), partial(previewed, subject, node)
     )
-    left, right = st.columns(2)
-    left.subheader("Before")
-    left.dataframe(before, height=preview_height(done), hide_index=True, key="lattice-before")
-    right.subheader("At these levels")
-    right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
-    gone = int(found.suppressed[found.places[node]])
-    first, others = records_said(len(after.data)), records_said(gone)
+    before_side, after_side = st.columns(2)
+    before_side.subheader("Before")
+    before_side.dataframe(before, height=preview_height(run), hide_index=True, key="lattice-before")
+    after_side.subheader("At these levels")
+    after_side.dataframe(after, height=preview_height(run), hide_index=True, key="lattice-after")
+    suppressed = int(counts.suppressed[counts.places[node]])
+    first, others = records_said(len(after.data)), records_said(suppressed)
     which = (
-        f"The first {first} of classes that satisfy ({others} in others)."
-        if gone
+        f"The first {first} in classes that satisfy the requirements ({others} in others)."
+        if suppressed
         else f"The first {first}."
     )
-    st.caption(which + " " + "Stronger blue: the cell rose further, so it says less.")
+    st.caption(f"{which} Stronger blue: the cell is generalised further, so it says less.")
 
 
-def previewed(one: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
-    done = release_at(one, node)
-    return done, before_and_after(done, ROWS)
+def previewed(subject: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
+    run = release_at(subject, node)
+    return run, before_and_after(run, ROWS)
 
 
-def minimal(one: Subject, explored: Exploration) -> None:
-    if not explored.minimal:
+def minimal(subject: Subject, lattice: Exploration) -> None:
+    if not lattice.minimal:
         return
     st.subheader(
         counted(
-            len(explored.minimal),
+            len(lattice.minimal),
             "minimal node, least loss first",
             "minimal nodes, least loss first",
         )
     )
-    table = state.remembered("lattice-minimal", one.settings, lambda: minimal_table(explored))
+    table = state.remembered("lattice-minimal", subject.settings, lambda: minimal_table(lattice))
     st.dataframe(
         table,
         height=min(38 + 35 * len(table), 320),
@@ -211,4 +212,4 @@ def minimal(one: Subject, explored: Exploration) -> None:
         key="lattice-minimal",
         column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
     )
-    data_button("Minimal nodes", lambda: table, "minimal-nodes", one.settings, kind="tertiary")
+    data_button("Minimal nodes", lambda: table, "minimal-nodes", subject.settings, kind="tertiary")

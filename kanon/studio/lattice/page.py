@@ -71,8 +71,9 @@ def choices(work: Work) -> None:
         st.caption(
             "Columns",
             width=80,
-            help="The lattice of these quasi-identifiers alone, as if the others were none. What "
-            "fails here fails with more columns too; what satisfies here may fail with more.",
+            help="The lattice of these quasi-identifiers alone, as if the other columns were "
+            "insensitive. A node that fails here also fails with more columns; a node that "
+            "satisfies here may fail with more.",
         )
         st.pills(
             "Quasi-identifiers in the lattice",
@@ -86,21 +87,21 @@ def choices(work: Work) -> None:
             ),
             format_func=lambda name: plain(shortened(name)),
         )
-    beside = st.container(horizontal=True)  # what has no room goes below, and is not cut
+    beside = st.container(horizontal=True)  # wraps where there is no room
     with beside.container(width=200):
         suppression_field(
             work,
             "lattice-suppression",
             "none",
-            "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
+            "The same setting as on Anonymise. Empty: no records, except k records for Datafly, "
             "as published.",
         )
     with beside:
-        label = "Colour says" if drawn_whole(work) else "Colour beside the chosen node says"
+        label = "Colour by" if drawn_whole(work) else "Colour around the chosen node by"
         segments(
             label, COLOURINGS, "lattice-colour", view.colouring, "colouring", LatticeView,
             width="content",
-            help="The marker always says whether a node satisfies: circles do, crosses do not.",
+            help="Circles are nodes that satisfy the requirements; crosses do not.",
         )  # fmt: skip
     beside.pills(
         "Walks of searches",
@@ -109,38 +110,37 @@ def choices(work: Work) -> None:
         **bound("lattice-walks", list(view.walks), "walks", into=LatticeView, read=tuple),
         format_func=short_title,
         width="content",
-        help="Which nodes a search moved through, in its order; a number at each step.",
+        help="The nodes that a search moved through, numbered in order.",
     )
 
 
-def partly(work: Work, explored: Exploration) -> None:
-    """Say that some quasi-identifiers are left out, with one click to include them."""
+def partly(work: Work, lattice: Exploration) -> None:
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
         return
-    said = f"Shown are {len(columns)} of {len(usable)} quasi-identifiers"
+    sentence = f"{len(columns)} of {len(usable)} quasi-identifiers are in the lattice"
     if not work.view(LatticeView).columns:
-        said += f", so that at most {thin(DRAWN)} nodes are drawn"
+        sentence += f", so that at most {thin(DRAWN)} nodes are drawn"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{said}. A release needs levels for all.", width="content")
+        st.caption(f"{sentence}. A release needs a level for each.", width="content")
         st.button(
-            "Take in all",
+            "Include all",
             type="tertiary",
             icon=":material/select_all:",
-            on_click=lambda: state.put(taken_in(state.work(), explored)),
+            on_click=lambda: state.put(taken_in(state.work(), lattice)),
             key="lattice-all",
         )
 
 
-def looked_at(work: Work, one: Subject) -> Exploration:
-    if at_once(one):
-        return state.remembered("lattice", one.settings, lambda: explored_now(one))
-    explored = known_lattice(work, one)
-    if explored is not None:
-        return explored
-    if small(one) and state.first_time("lattice-begun", one.settings):
-        runner.run(lattice_request, one)
-        st.rerun()  # so that it stands among what is under way
+def looked_at(work: Work, subject: Subject) -> Exploration:
+    if at_once(subject):
+        return state.remembered("lattice", subject.settings, lambda: explored_now(subject))
+    lattice = known_lattice(work, subject)
+    if lattice is not None:
+        return lattice
+    if small(subject) and state.first_time("lattice-begun", subject.settings):
+        runner.run(lattice_request, subject)
+        st.rerun()  # so that it appears among the running jobs
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Explore this lattice",
@@ -148,79 +148,79 @@ def looked_at(work: Work, one: Subject) -> Exploration:
             icon=":material/play_arrow:",
             disabled="lattice" in work.running,
             on_click=runner.run,
-            args=(lattice_request, one),
+            args=(lattice_request, subject),
             key="lattice-explore",
         )
-        size = counted(one.outline.size, "node")
+        size = counted(subject.outline.size, "node")
         st.caption(
             f"Counts the classes at all {size}."
-            if small(one)
+            if small(subject)
             else (
-                f"{size}: too many to count them all. The walks of Datafly and Improved greedy are "
-                "found, and what lies around a node."
+                f"{size}: too many to count them all. Only the walks of Datafly and Improved "
+                "greedy and the surroundings of a node are counted."
             ),
             width="content",
         )
-    return one.outline
+    return subject.outline
 
 
-def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
+def picture(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
     view = work.view(LatticeView)
-    walks = tuple(name for name in view.walks if explored.walk(name).steps)
-    drawable = explored.complete and explored.size <= DRAWN
-    # What a figure holds decides what it is called in the browser: a click on an older one is gone.
-    key = (one.settings, view, node, explored.complete, walks)
+    walks = tuple(name for name in view.walks if lattice.walk(name).steps)
+    drawable = lattice.complete and lattice.size <= DRAWN
+    # The key depends on what the figure holds, so a click on an older figure is ignored.
+    key = (subject.settings, view, node, lattice.complete, walks)
     if drawable:
         figure = state.remembered(
             "lattice-figure", key,
-            lambda: lattice_chart(explored, view.colouring, walks, view.step, node),
+            lambda: lattice_chart(lattice, view.colouring, walks, view.step, node),
         )  # fmt: skip
-        clickable("lattice-picture", figure, explored)
+        clickable("lattice-picture", figure, lattice)
     else:
         figure = state.remembered(
-            "lattice-figure", key, lambda: heights_chart(explored, walks, view.step, node)
+            "lattice-figure", key, lambda: heights_chart(lattice, walks, view.step, node)
         )
         chart(figure, "lattice-picture")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(plain(size_said(one)), width="content")
-        picture_links("lattice-picture", PictureSettings.of_lattice(work, one.prepared))
-        looked = explored is not one.outline
-        about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
+        st.caption(plain(size_said(subject)), width="content")
+        picture_links("lattice-picture", PictureSettings.of_lattice(work, subject.prepared))
+        is_explored = lattice is not subject.outline
+        about = f"{subject.settings}|{lattice.complete}|{drawable}|{is_explored}"
         data_button(
             "Data",
-            lambda: lattice_table(explored) if drawable else heights_table(explored),
+            lambda: lattice_table(lattice) if drawable else heights_table(lattice),
             "lattice",
             about,
             kind="tertiary",
         )
-        if not drawable and len(explored.assessed.nodes):
+        if not drawable and len(lattice.assessed.nodes):
             data_button(
-                "Counted nodes", lambda: lattice_table(explored), "nodes", about, kind="tertiary"
+                "Counted nodes", lambda: lattice_table(lattice), "nodes", about, kind="tertiary"
             )
 
 
-def clickable(key: str, figure: go.Figure, explored: Exploration) -> None:
-    def clicked() -> None:
+def clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
+    def choose_clicked() -> None:
         points = (state.typed(key) or {}).get("selection", {}).get("points", [])
         if points:  # none: something was deselected
-            state.put(with_node(state.work(), explored, levels_in(points[0].get("customdata"))))
+            state.put(with_node(state.work(), lattice, levels_in(points[0].get("customdata"))))
 
-    chart(figure, key, on_select=clicked, selection_mode="points")
+    chart(figure, key, on_select=choose_clicked, selection_mode="points")
 
 
-def walks(work: Work, explored: Exploration) -> None:
+def walks(work: Work, lattice: Exploration) -> None:
     view = work.view(LatticeView)
-    told = [
-        said
-        for walk in explored.walks
-        if walk.algorithm in view.walks and (said := step_said(explored, walk, view.step))
+    sentences = [
+        sentence
+        for walk in lattice.walks
+        if walk.algorithm in view.walks and (sentence := step_said(lattice, walk, view.step))
     ]
-    if not told:
+    if not sentences:
         return
-    left, right = st.columns([1, 3])
-    last = max((walk.last for walk in explored.walks if walk.steps), default=0)
+    slider_side, text_side = st.columns([1, 3])
+    last = max((walk.last for walk in lattice.walks if walk.steps), default=0)
     if last > 0:
-        left.slider(
+        slider_side.slider(
             "Walks up to step",
             0,
             last,
@@ -230,16 +230,16 @@ def walks(work: Work, explored: Exploration) -> None:
                 lambda value: take_view(step=None if value == last else value),
             ),
         )
-    right.markdown("\n".join(f"- {plain(said)}" for said in told))
+    text_side.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
 
 
 def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
     try:
-        one = ready(work, state.remembered)
+        subject = ready(work, state.remembered)
         above = st.container()
-        explored = looked_at(work, one)
+        lattice = looked_at(work, subject)
         with above:
-            partly(work, explored)
+            partly(work, lattice)
     except KanonError as error:
         st.warning(plain(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.models:
@@ -249,23 +249,22 @@ def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
                 key="none",
             )
         return None
-    return one, explored
+    return subject, lattice
 
 
 def around_node(
-    work: Work, one: Subject, explored: Exploration, found: Assessment, node: Node
+    work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node
 ) -> None:
-    """What lies around the chosen node, where the whole lattice is not drawn."""
     clickable(
         "lattice-neighbourhood",
-        neighbourhood_chart(explored, found, node, work.view(LatticeView).colouring),
-        explored,
+        neighbourhood_chart(lattice, counts, node, work.view(LatticeView).colouring),
+        lattice,
     )
     data_button(
         "Data of the neighbourhood",
-        lambda: lattice_table(explored, found),
+        lambda: lattice_table(lattice, counts),
         "neighbourhood",
-        f"{one.settings}|{node}",
+        f"{subject.settings}|{node}",
         kind="tertiary",
     )
 
@@ -280,30 +279,30 @@ def page() -> None:
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     choices(work)
-    seen = explored_with_note(work)
-    if seen is None:
+    pair = explored_with_note(work)
+    if pair is None:
         return
-    one, explored = seen
+    subject, lattice = pair
     work = state.work()
-    node = chosen_node(work, explored)
-    picture(work, one, explored, node)
-    walks(work, explored)
-    found = state.remembered(
+    node = chosen_node(work, lattice)
+    picture(work, subject, lattice, node)
+    walks(work, lattice)
+    counts = state.remembered(
         "lattice-around",
-        (one.settings, explored.complete, node),
-        lambda: around(one, explored, node),
+        (subject.settings, lattice.complete, node),
+        lambda: around(subject, lattice, node),
     )
-    steppers(work, one, explored, node)
-    goes_to(work, explored, node)
-    numbers(explored, found, node)
-    use(work, one, explored, found, node)
+    steppers(work, subject, lattice, node)
+    goes_to(work, lattice, node)
+    numbers(lattice, counts, node)
+    use(work, subject, lattice, counts, node)
     close = st.container()
-    if not (explored.complete and explored.size <= DRAWN):
-        around_node(work, one, explored, found, node)
-    tables(one, explored, found, node)
-    minimal(one, explored)
+    if not (lattice.complete and lattice.size <= DRAWN):
+        around_node(work, subject, lattice, counts, node)
+    tables(subject, lattice, counts, node)
+    minimal(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(how_lattice(one, explored))
-    if explored is not one.outline:  # else that is looked at first
+        st.markdown(how_lattice(subject, lattice))
+    if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
-            closeness(one, found, node)
+            closeness(subject, counts, node)

@@ -13,92 +13,89 @@ from kanon.studio.session.text import plain, shortened
 _how = Sections(__file__)
 
 
-def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
-    """What a search did at one of its steps, by default the last; later, that it has stopped."""
+def step_said(lattice: Exploration, walk: Walk, step: int | None) -> str:
     title = short_title(walk.algorithm)
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""
     number = walk.last if step is None else min(step, walk.last)
     if number < walk.first:
-        return f"{title} has not begun yet."
-    one = walk.steps[number - walk.first]
+        return f"{title} has not started yet."
+    visit = walk.steps[number - walk.first]
     end = number == walk.last
     if not walk.climbs:
-        did = _jumped(one, walk, end)
-    elif one.raised is None:
-        did = f"starts from the original values; {_too_small(explored, one)}"
+        deed = _describe_jump(visit, walk, end)
+    elif visit.raised is None:
+        deed = f"starts from the original values; {_count_too_small(lattice, visit)}"
     else:
-        did = _raised(explored, one, walk)
-    said = f"{title}, step {number}: {did}."
-    return f"{said} {_stopped(explored, one, walk)}" if end else said
+        deed = _describe_raise(lattice, visit, walk)
+    sentence = f"{title}, step {number}: {deed}."
+    return f"{sentence} {_describe_stop(lattice, visit, walk)}" if end else sentence
 
 
-def _stopped(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
-    loss = explored.assessed.loss_suppressed[explored.assessed.places[one.node]]
-    did = f" and suppresses {records_said(one.suppressed)}" if one.suppressed else ""
-    if one.suppressed > explored.limit:
-        limit = _limit(explored.limit)
-        did += f", as published, though the lattice here may suppress {limit}"
+def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    loss = lattice.assessed.loss_suppressed[lattice.assessed.places[visit.node]]
+    suppression = f" and suppresses {records_said(visit.suppressed)}" if visit.suppressed else ""
+    if visit.suppressed > lattice.limit:
+        suppression += f", as published, although the limit here is {thin(lattice.limit)}"
     nodes = counted(walk.evaluated, "node")
-    return f"Here it stops{did}: a loss of {percent(float(loss))}, having counted {nodes}."
+    return f"Here it stops{suppression}. Loss: {percent(float(loss))}; counted: {nodes}."
 
 
-def _limit(records: int) -> str:
+def _write_limit(records: int) -> str:
     return thin(records) if records else "none"
 
 
-def _raised(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
-    assert one.raised is not None
-    name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
+def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    assert visit.raised is not None
+    name, level = shortened(lattice.attributes[visit.raised]), visit.node[visit.raised]
     if walk.algorithm == "datafly":
         return "raises {column} ({values}, the most) to level {level}; {rest}".format(
             column=name,
-            values=counted(one.distinct, "distinct value"),
+            values=counted(visit.distinct, "distinct value"),
             level=level,
-            rest=_too_small(explored, one),
+            rest=_count_too_small(lattice, visit),
         )
     return (
-        f"raises {name} to level {level}, as no other single step reaches a larger k than "
-        f"{thin(one.reached)}"
+        f"raises {name} to level {level}; no other single step reaches a larger k than "
+        f"{thin(visit.reached)}"
     )
 
 
-def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
-    height = sum(one.node)
+def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
+    height = sum(visit.node)
     if end:
-        return f"takes, of the nodes of height {height} that satisfy, the one of least loss"
-    if one.suppressed <= walk.limit:
-        return f"height {height} has a node that satisfies, so it looks no higher"
-    return f"no node of height {height} satisfies, so it looks higher"
+        return f"chooses the node of least loss among those of height {height} that satisfy"
+    if visit.suppressed <= walk.limit:
+        return f"a node of height {height} satisfies, so it searches no higher"
+    return f"no node of height {height} satisfies, so it searches higher"
 
 
-def _too_small(explored: Exploration, one: VisitedNode) -> str:
-    below = f"classes below k = {thin(explored.k)}"
-    if explored.others:
+def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
+    below = f"classes below k = {thin(lattice.k)}"
+    if lattice.others:
         below = f"{below} or that break a model"
-    return f"{counted(one.suppressed, 'record is', 'records are')} in {below}"
+    return f"{counted(visit.suppressed, 'record is', 'records are')} in {below}"
 
 
 def size_said(ready: Subject) -> str:
-    """How many nodes there are, counted and approximated, and recodings cell by cell."""
-    explored, trees = ready.outline, ready.task.classes.hierarchies
+    outline, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
-    most = max(explored.per_height)
+    most = max(outline.per_height)
     nodes = (
-        f"Nodes: {factors} = {thin(explored.size)}, the product of the heights h. Widest height: "
-        f"{thin(most)} nodes; the normal approximation, Π h / √(2π Σ (h² − 1) / 12), gives about "
+        f"Nodes: {factors} = {thin(outline.size)}, the product of the columns' numbers of levels. "
+        f"Widest height: {thin(most)} nodes; the normal approximation gives about "
         f"{thin(round(largest_level(trees)))}."
     )
-    recodings = _power_of_ten(cell_recodings_log10(trees, explored.n_records))
-    records = records_said(explored.n_records)
-    return f"{nodes} With a level for every cell of {records}: {recodings} recodings."
+    recodings = _write_power_of_ten(cell_recodings_log10(trees, outline.n_records))
+    records = records_said(outline.n_records)
+    return f"{nodes} With a separate level for every cell of {records}: {recodings} recodings."
 
 
-def _power_of_ten(log10: float) -> str:
-    """A whole number given by its logarithm: in full below a million, else as a power of ten.
+def _write_power_of_ten(log10: float) -> str:
+    """A whole number from its logarithm: in full below a million, else as a power of ten.
 
-    >>> _power_of_ten(0.0), _power_of_ten(2.40824), _power_of_ten(123.4)
-    ('1', '256', 'about 10¹²³')
+    >>> [_write_power_of_ten(log10) for log10 in (0.0, 2.40824, 123.4)]
+    ['1', '256', 'about 10¹²³']
     """
     if log10 < 6:
         return thin(round(10**log10))
@@ -106,65 +103,65 @@ def _power_of_ten(log10: float) -> str:
     return f"about 10{exponent}"
 
 
-def levels_said(explored: Exploration, node: Node) -> str:
-    pairs = zip(explored.attributes, node, strict=True)
+def levels_said(lattice: Exploration, node: Node) -> str:
+    pairs = zip(lattice.attributes, node, strict=True)
     return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
 
 
 def levels_shown(labels: list[str], most: int = 3) -> str:
-    """Some of what a column's values become at a level, and how many there are.
+    """The first labels of a column at a level, and how many there are.
 
     >>> levels_shown(["a", "b", "c", "d"])
     'a, b, c … (4)'
     """
-    listed = ", ".join(shortened(label, 16) for label in labels[:most])
-    return listed if len(labels) <= most else f"{listed} … ({thin(len(labels))})"
+    first_labels = ", ".join(shortened(label, 16) for label in labels[:most])
+    return first_labels if len(labels) <= most else f"{first_labels} … ({thin(len(labels))})"
 
 
-def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
-    place = found.places[node]
-    gone, limit = int(found.suppressed[place]), found.limit
-    if gone > limit:
-        least = "at least " if explored.others else ""
+def verdict(lattice: Exploration, counts: Assessment, node: Node) -> str:
+    place = counts.places[node]
+    suppressed, limit = int(counts.suppressed[place]), counts.limit
+    if suppressed > limit:
+        least = "at least " if lattice.others else ""
         return (
-            f"Does not satisfy: {least}{records_said(gone)} would have to be suppressed, and "
-            f"{_limit(limit)} may be."
+            f"Does not satisfy the requirements: {least}{records_said(suppressed)} would have to "
+            f"be suppressed, but {_write_limit(limit)} may be."
         )
-    parts = ["Satisfies"]
-    if node == explored.least:
+    parts = ["Satisfies the requirements"]
+    if node == lattice.least:
         parts.append("no node loses less")
-    if node in explored.minimal:
-        parts.append("minimal: lower any column by one level, and it fails")
-    if node in explored.tied:
-        tied = counted(len(explored.tied), "node")
+    if node in lattice.minimal:
+        parts.append("minimal: it fails if any column is lowered by one level")
+    if node in lattice.tied:
+        ties = counted(len(lattice.tied), "node")
         parts.append(
             "MinGen takes it"
-            if len(explored.tied) == 1
-            else f"one of {tied} among which MinGen lets you choose"
+            if len(lattice.tied) == 1
+            else f"one of {ties} among which MinGen lets you choose"
         )
     return "; ".join(parts) + "."
 
 
-def how_lattice(ready: Subject, explored: Exploration) -> str:
+def how_lattice(ready: Subject, lattice: Exploration) -> str:
     trees = ready.task.classes.hierarchies
     heights = ", ".join(
         f"{plain(shortened(name))} {tree.height}"
-        for name, tree in zip(explored.attributes, trees, strict=True)
+        for name, tree in zip(lattice.attributes, trees, strict=True)
     )
-    size, spread = explored.size, sum((tree.height**2 - 1) / 12 for tree in trees)
+    size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
-    required = f"k = {thin(explored.k)}"
-    if explored.others:
-        required = f"{required} or one of the other models"
-    allowed = "No record is"
-    if explored.limit:
-        allowed = f"At most {counted(explored.limit, 'record is', 'records are')}"
-    weighted = ""
+    requirements = f"k = {thin(lattice.k)}"
+    if lattice.others:
+        requirements = f"{requirements} or one of the other models"
+    limit = "No record is"
+    if lattice.limit:
+        limit = f"At most {counted(lattice.limit, 'record is', 'records are')}"
+    about_weights = ""
     if ready.prepared.plan.algorithm.attribute_weights:
-        weighted = (
-            " Columns count by their weights here, as they do while searching; alteration on the "
-            "other pages counts each once."
+        about_weights = (
+            " Here columns count by their weights, as in the search; alteration on the other "
+            "pages counts each column once."
         )
     suppressed = "k records, as published, as no limit was set"
     if ready.task.suppression is not None:
@@ -181,10 +178,10 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
         edges=thin(n_edges),
         variance=f"{spread:.2f}",
         expected=thin(round(largest_level(trees))),
-        widest=thin(max(explored.per_height)),
-        allowed=f"{allowed} in classes that break {required}.",
+        widest=thin(max(lattice.per_height)),
+        allowed=f"{limit} in classes that break {requirements}.",
         metric=plain(ready.prepared.plan.metric.card.title),
-        weighted=weighted,
+        weighted=about_weights,
         searches="\n\n".join(searches),
         suppressed=f"Datafly may suppress {suppressed}.",
         source=plain(sources),

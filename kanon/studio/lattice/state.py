@@ -1,4 +1,4 @@
-"""What the page Lattice shows of a lattice, and a lattice that was looked at."""
+"""What the page Lattice shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kanon.studio.session.parts import SessionPart
 @dataclass(frozen=True)
 class LatticeView(SessionPart):
     columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
-    colouring: Colouring = "loss"  # what the colour of a node says
+    colouring: Colouring = "loss"  # what nodes are coloured by
     walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn
-    step: int | None = None  # up to which step; None for all
+    step: int | None = None  # the last step drawn; None for all
     node: Mapping[str, int] | None = None  # the chosen node's levels; None for the least loss

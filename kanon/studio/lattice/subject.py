@@ -1,4 +1,4 @@
-"""What the page Lattice works on: a lattice of the work's settings, and a node of it."""
+"""The lattice of the session's settings, and its chosen node."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +33,9 @@ from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Request, Work
 
 _AT_ONCE = 30_000_000
-"""So many times a node is counted from a class in a quarter of a second, about."""
+"""About so many classes are counted at nodes in a quarter of a second."""
 
-_SLOWER = 50  # how much longer that takes with models beside k, about
+_SLOWER = 50  # about how much longer that takes with models beside k
 
 
 ROWS = 40  # the rows of a preview
@@ -64,10 +64,9 @@ def default_columns(work: Work) -> tuple[str, ...]:
 
 
 def lattice_columns(work: Work) -> tuple[str, ...]:
-    """The quasi-identifiers that are in the lattice, in the table's order."""
-    usable, asked = usable_columns(work), work.view(LatticeView).columns
-    chosen = () if asked is None else tuple(name for name in usable if name in asked)
-    return chosen or default_columns(work)
+    usable, wanted = usable_columns(work), work.view(LatticeView).columns
+    columns = () if wanted is None else tuple(name for name in usable if name in wanted)
+    return columns or default_columns(work)
 
 
 def drawn_whole(work: Work) -> bool:
@@ -75,7 +74,6 @@ def drawn_whole(work: Work) -> bool:
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
-    """The work with only some quasi-identifiers as such: the others become insensitive."""
     roles = {
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
@@ -87,145 +85,140 @@ def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
 
 
 def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subject]) -> Subject:
-    """The lattice of the work's settings; KanonError says why there is none."""
+    """The lattice of the session's settings; KanonError says why there is none."""
     columns = lattice_columns(work)
     if not columns:
         raise PlanError("No quasi-identifier has a usable hierarchy yet.")
     inside = narrowed(work, columns)
     plan = plan_of(inside)
-    # The records are those that lack no quasi-identifier, in the lattice or not.
+    # Only records with all quasi-identifiers, whether in the lattice or not.
     records = work.table.complete_records.n_records
     settings = fingerprint_of(settings_of(inside, plan), plan.k, records)
 
-    def make() -> Subject:
+    def build_subject() -> Subject:
         prepared = prepare(plan, work.table.complete_records)
         task = prepared.task()
         task.check()
         return Subject(prepared, task, settings, outline(task))
 
-    return remember("lattice-ready", settings, make)
+    return remember("lattice-ready", settings, build_subject)
 
 
-def at_once(one: Subject) -> bool:
-    return _quick(one, one.outline.size)
+def at_once(subject: Subject) -> bool:
+    return _is_quick(subject, subject.outline.size)
 
 
-def _quick(one: Subject, nodes: int) -> bool:
-    effort = nodes * one.task.classes.n_classes
-    return effort * (_SLOWER if one.task.others else 1) <= _AT_ONCE
+def _is_quick(subject: Subject, nodes: int) -> bool:
+    effort = nodes * subject.task.classes.n_classes
+    return effort * (_SLOWER if subject.task.others else 1) <= _AT_ONCE
 
 
-def small(one: Subject) -> bool:
-    """Whether every node of a lattice is counted."""
-    return one.outline.size <= COMPLETE
+def small(subject: Subject) -> bool:
+    return subject.outline.size <= COMPLETE
 
 
 def lattice_request(work: Work, ready: Subject) -> Request:
-    return Request("lattice", explore, (ready.task,), partial(_with_lattice, ready.settings))
+    return Request("lattice", explore, (ready.task,), partial(_store_lattice, ready.settings))
 
 
-def _with_lattice(settings: str, work: Work, found: Exploration) -> Work:
-    return work.with_parts(replace(work.findings, found_lattice=LatticeResult(found, settings)))
+def _store_lattice(settings: str, work: Work, lattice: Exploration) -> Work:
+    return work.with_parts(replace(work.findings, found_lattice=LatticeResult(lattice, settings)))
 
 
-def known_lattice(work: Work, one: Subject) -> Exploration | None:
-    found = work.findings.found_lattice
-    return found.explored if found is not None and found.settings == one.settings else None
+def known_lattice(work: Work, subject: Subject) -> Exploration | None:
+    result = work.findings.found_lattice
+    return result.explored if result is not None and result.settings == subject.settings else None
 
 
-def explored_now(one: Subject) -> Exploration:
-    return explore(no_progress, one.task)
+def explored_now(subject: Subject) -> Exploration:
+    return explore(no_progress, subject.task)
 
 
-def chosen_node(work: Work, explored: Exploration) -> Node:
-    """The node that the user chose; else that of least loss, or the best that is known."""
-    asked, names = work.view(LatticeView).node, explored.attributes
-    if asked is not None and set(asked) == set(names):
-        return tuple(min(asked[name], top) for name, top in zip(names, explored.tops, strict=True))
-    if explored.least is not None:
-        return explored.least
-    ends = [walk.steps[-1].node for walk in explored.walks if walk.steps]
-    return ends[-1] if ends else explored.tops
+def chosen_node(work: Work, lattice: Exploration) -> Node:
+    """The node that the user chose; else the one of least loss, or the end of a walk."""
+    wanted, names = work.view(LatticeView).node, lattice.attributes
+    if wanted is not None and set(wanted) == set(names):
+        return tuple(min(wanted[name], top) for name, top in zip(names, lattice.tops, strict=True))
+    if lattice.least is not None:
+        return lattice.least
+    ends = [walk.steps[-1].node for walk in lattice.walks if walk.steps]
+    return ends[-1] if ends else lattice.tops
 
 
-def levels_in(clicked: object) -> tuple[int, ...]:
-    """The levels that a node of the picture carries, as a browser sends them; else nothing.
+def levels_in(sent: object) -> tuple[int, ...]:
+    """The levels of a clicked node as the browser sends them; empty for anything else.
 
     >>> levels_in("4 0 2"), levels_in({"0": 4}), levels_in("4 -1"), levels_in("²")
     ((4, 0, 2), (), (), ())
     """
-    parts = clicked.split() if isinstance(clicked, str) else []
+    parts = sent.split() if isinstance(sent, str) else []
     whole = all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts)
     return tuple(int(part) for part in parts) if whole else ()
 
 
-def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> Work:
-    """The work with another chosen node; what is no node of the lattice changes nothing."""
-    tops = explored.tops
-    if node is None or len(node) != len(tops) or explored.attributes != lattice_columns(work):
+def with_node(work: Work, lattice: Exploration, node: Sequence[int] | None) -> Work:
+    """Choose a node; anything that is no node of the lattice changes nothing."""
+    tops = lattice.tops
+    if node is None or len(node) != len(tops) or lattice.attributes != lattice_columns(work):
         return work
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
-    levels = dict(zip(explored.attributes, node, strict=True))
+    levels = dict(zip(lattice.attributes, node, strict=True))
     return work.with_parts(replace(work.view(LatticeView), node=levels), Message())
 
 
-def with_level(work: Work, explored: Exploration, column: str, level: int) -> Work:
-    node = list(chosen_node(work, explored))
-    node[explored.attributes.index(column)] = level
-    return with_node(work, explored, node)
+def with_level(work: Work, lattice: Exploration, column: str, level: int) -> Work:
+    node = list(chosen_node(work, lattice))
+    node[lattice.attributes.index(column)] = level
+    return with_node(work, lattice, node)
 
 
-def taken_in(work: Work, explored: Exploration) -> Work:
-    """The work with all quasi-identifiers in the lattice; new ones at their original values."""
-    node = dict(zip(explored.attributes, chosen_node(work, explored), strict=True))
+def taken_in(work: Work, lattice: Exploration) -> Work:
+    node = dict(zip(lattice.attributes, chosen_node(work, lattice), strict=True))
     columns = tuple(usable_columns(work))
     levels = {name: node.get(name, 0) for name in columns}
     view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
     return work.with_parts(view, Message())
 
 
-def around(one: Subject, explored: Exploration, node: Node) -> Assessment:
-    near = [neighbourhood(explored.tops, node, steps) for steps in (2, 1, 0)]
-    if explored.complete:
-        return explored.assessed.only(near[0])
-    quick = [nodes for nodes in near if _quick(one, len(nodes))]
-    return assessed(one.task, (quick or near[-1:])[0])
+def around(subject: Subject, lattice: Exploration, node: Node) -> Assessment:
+    near = [neighbourhood(lattice.tops, node, steps) for steps in (2, 1, 0)]
+    if lattice.complete:
+        return lattice.assessed.only(near[0])
+    quick = [nodes for nodes in near if _is_quick(subject, len(nodes))]
+    return assessed(subject.task, (quick or near[-1:])[0])
 
 
-def release_at(one: Subject, node: Node) -> Run:
-    """The release at a node: records in classes that are too small are suppressed, however many."""
-    lattice = Lattice(one.task, one.task.suppression or 0, no_progress)
+def release_at(subject: Subject, node: Node) -> Run:
+    """The release at a node; all records in classes that are too small are suppressed."""
+    lattice = Lattice(subject.task, subject.task.suppression or 0, no_progress)
     lattice.evaluate(node)
-    return Run(one.prepared, lattice.release(node, [node]), 0.0)
+    return Run(subject.prepared, lattice.release(node, [node]), 0.0)
 
 
-def use_node(work: Work, explored: Exploration, node: Node) -> Work:
-    """The work that releases a node: MinGen's choice where it is one of those that tie for it."""
-    levels = dict(zip(explored.attributes, node, strict=True))
-    name = "mingen" if node in explored.tied else "levels"
+def use_node(work: Work, lattice: Exploration, node: Node) -> Work:
+    levels = dict(zip(lattice.attributes, node, strict=True))
+    name = "mingen" if node in lattice.tied else "levels"
     return work.with_parts(replace(work.settings, algorithm=name, node=levels), Message())
 
 
-def labels_at(one: Subject, column: int, level: int) -> list[str]:
-    """What the values of a column become at a level, as far as they occur; in the tree's order."""
-    classes = one.task.classes
+def labels_at(subject: Subject, column: int, level: int) -> list[str]:
+    classes = subject.task.classes
     tree = classes.hierarchies[column]
-    raised = raised_to(tree)[level]
-    return [tree.labels[node] for node in np.unique(raised[classes.nodes[:, column]])]
+    raised_nodes = raised_to(tree)[level]
+    return [tree.labels[node] for node in np.unique(raised_nodes[classes.nodes[:, column]])]
 
 
-def minimal_table(explored: Exploration) -> pd.DataFrame:
-    """The minimal satisfying nodes, least loss first: for showing."""
-    found = explored.assessed.only(explored.minimal)
-    table = pd.DataFrame(found.nodes, columns=list(explored.attributes))
-    table["Loss, % ↓"] = round_apart(found.loss, 1)
-    table["k reached ↑"] = found.reached
-    table["Classes ↑"] = found.classes
-    if explored.limit:
-        table["Suppressed ↓"] = found.suppressed
+def minimal_table(lattice: Exploration) -> pd.DataFrame:
+    counts = lattice.assessed.only(lattice.minimal)
+    table = pd.DataFrame(counts.nodes, columns=list(lattice.attributes))
+    table["Loss, % ↓"] = round_apart(counts.loss, 1)
+    table["k reached ↑"] = counts.reached
+    table["Classes ↑"] = counts.classes
+    if lattice.limit:
+        table["Suppressed ↓"] = counts.suppressed
     table["MinGen takes it"] = [
-        "yes" if node in explored.tied else "" for node in map(tuple, found.nodes.tolist())
+        "yes" if node in lattice.tied else "" for node in map(tuple, counts.nodes.tolist())
     ]
-    order = np.lexsort((np.arange(len(table)), found.cost))
+    order = np.lexsort((np.arange(len(table)), counts.cost))
     return table.iloc[order].reset_index(drop=True)

@@ -14,14 +14,13 @@ LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 
 
 def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
-    """The work with a metric of the user's own in two phases; PlanError for an unfit name."""
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
-    notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
+    notice = f"{quoted(name)} can now be chosen as a metric on every page, and is compared too."
     return work.with_parts(
         replace(
             work.settings,
-            composed={**work.settings.composed, name: _part(intermediate, multiplier)},
+            composed={**work.settings.composed, name: _build_metric_plan(intermediate, multiplier)},
         ),
         replace(work.compare, compared=(*work.compare.compared, name)),
         Message(notice=notice),
@@ -29,38 +28,38 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
 
 
 def of_phases(intermediate: str, multiplier: str) -> Metric:
-    return composed_metrics({"": _part(intermediate, multiplier)})[""]
+    return composed_metrics({"": _build_metric_plan(intermediate, multiplier)})[""]
 
 
-def _part(intermediate: str, multiplier: str) -> MetricPlan:
+def _build_metric_plan(intermediate: str, multiplier: str) -> MetricPlan:
     return MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
 
 
 def with_attribute_weight(work: Work, column: str, text: str) -> Work:
-    """The work with a column counting more or less in the search; the weight is 0 to 1000."""
+    """Set how much a column counts in the search; the weight is 0 to 1000."""
     try:
         weight = parse_weight(text)
     except HierarchyError:
         weight = -1.0
     if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
         raise MetricError(
-            f"The weight {quoted(text)} of {quoted(column)} is not allowed; it is a number "
-            f"with a decimal point, from 0 to {LARGEST_ATTRIBUTE_WEIGHT}, and 1 counts as "
-            "usual."
+            f"The weight {quoted(text)} of {quoted(column)} is not allowed; enter a number from "
+            f"0 to {LARGEST_ATTRIBUTE_WEIGHT}, with a decimal point if needed. The usual weight "
+            "is 1."
         )
     weights = {**work.settings.attribute_weights, column: weight}
     return work.with_parts(replace(work.settings, attribute_weights=weights), Message())
 
 
 def without_composed(work: Work, name: str) -> Work:
-    """The work without one of the user's metrics; where it was chosen, the default is."""
-    made = work.findings.comparison
-    lines = () if made is None else made.comparison.lines
-    compared = any(line.configuration.metric == name for line in lines)
+    """Remove one of the user's metrics; where it was chosen, the default takes its place."""
+    result = work.findings.comparison
+    lines = () if result is None else result.comparison.lines
+    is_compared = any(line.configuration.metric == name for line in lines)
     notice = (
-        f"{quoted(name)} is gone, and with it the comparison that it was part of."
-        if compared
-        else f"{quoted(name)} is gone."
+        f"Removed {quoted(name)} and the comparison that used it."
+        if is_compared
+        else f"Removed {quoted(name)}."
     )
     return work.with_parts(
         MatrixView(),
@@ -75,13 +74,14 @@ def without_composed(work: Work, name: str) -> Work:
             work.compare, compared=tuple(other for other in work.compare.compared if other != name)
         ),
         replace(work.shared, shown="" if work.shared.shown == name else work.shared.shown),
-        replace(work.findings, comparison=None if compared else made, what_if=None),
+        replace(work.findings, comparison=None if is_compared else result, what_if=None),
         Message(notice=notice),
     )
 
 
 def equal_metrics(work: Work, metric: Metric) -> list[str]:
-    """What the other metrics are called that count exactly as this one does."""
     others = [metric_called(work, name) for name in (*PUBLISHED, *work.settings.composed)]
     phases = (metric.intermediate, metric.multiplier)
-    return [one.card.title for one in others if (one.intermediate, one.multiplier) == phases]
+    return [
+        other.card.title for other in others if (other.intermediate, other.multiplier) == phases
+    ]

@@ -1,4 +1,4 @@
-"""What the page on metrics shows of one column: cost matrices, and how one cell adds up."""
+"""The cost matrices of one column, and how the cost of a cell adds up."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,7 +39,7 @@ class Costs:
 
     @property
     def cell(self) -> tuple[int, int]:
-        """The row and column of the cell that is looked at; the first pair if there is none."""
+        """The row and column of the chosen cell; the first pair if there is none."""
         labels = self.labels
         last = len(labels) - 1
         rows = [labels.index(name) if name in labels else None for name in self.view.cell]
@@ -48,14 +48,14 @@ class Costs:
 
     @property
     def path(self) -> list[int]:
-        """The nodes from the row's value up to what it has in common with the column's."""
+        """The nodes from the row's value up to its lowest group with the column's value."""
         row, column = (self.matrices[0].nodes[place] for place in self.cell)
         nodes = self.tree.path(row)
         return nodes[: nodes.index(self.tree.lca(row, column)) + 1]
 
     @property
     def climbed(self) -> list[int]:
-        """The nodes of which the edge above counts in the cost of the cell."""
+        """The nodes whose edge upwards counts in the cost of the cell."""
         return self.path[:-1]
 
     @property
@@ -64,62 +64,62 @@ class Costs:
 
     @property
     def shown(self) -> list[CostMatrix]:
-        return [as_share(one) if self.view.share else one for one in self.matrices]
+        return [as_share(matrix) if self.view.share else matrix for matrix in self.matrices]
 
     def sentences(self) -> list[str]:
         cell, percent = self.cell, self.view.share
-        costs = [float(one.values[cell]) for one in self.shown]
+        costs = [float(matrix.values[cell]) for matrix in self.shown]
         unit = " %" if percent else ""
-        found = []
-        for place, (title, one) in enumerate(zip(self.titles, self.matrices, strict=True)):
-            line = f"{title}: {cell_text(self.tree, self.weights[place], one, cell)}"
+        sentences = []
+        for place, (title, matrix) in enumerate(zip(self.titles, self.matrices, strict=True)):
+            line = f"{title}: {cell_text(self.tree, self.weights[place], matrix, cell)}"
             if percent:
                 share = self.shown[place].written(costs[place], percent)
-                largest = one.written(one.largest)
+                largest = matrix.written(matrix.largest)
                 line = f"{line}; {share} % of {largest}"
-            found.append(line)
+            sentences.append(line)
         if self.view.mode == "difference":
             apart = difference(*self.shown)
             first, second = (apart.written(cost, percent) + unit for cost in costs)
             both = apart.written(float(apart.values[cell]), percent)
             if percent:
                 both = f"{both} percentage points"
-            found.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
-        return found
+            sentences.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
+        return sentences
 
     def explained(self) -> list[str]:
-        said = []
+        sentences = []
         if self.view.mode == "difference":
             first, second = self.titles
-            said.append(
+            sentences.append(
                 f"Each cell is the cost by {first} minus the cost by {second}. 0: both cost "
                 f"the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
                 "costs more."
             )
-            said.append(
-                "It is in percentage points."
+            sentences.append(
+                "The difference is in percentage points."
                 if self.view.share
                 else (
-                    "Each metric has a unit of its own, so which of them costs more says little "
-                    "by itself; “As shares” gives both the same one."
+                    "The two metrics have different units, so the difference says little by "
+                    "itself. Switch on “As shares” for a common unit."
                 )
             )
         if self.view.share:
             largest = joined(
-                f"{title} {one.written(one.largest)}"
-                for title, one in zip(self.titles, self.matrices, strict=True)
+                f"{title} {matrix.written(matrix.largest)}"
+                for title, matrix in zip(self.titles, self.matrices, strict=True)
             )
-            said.append(
-                "A share is a cost divided by the largest one in this hierarchy by the same "
-                f"metric, which loses a value completely: {largest}."
+            sentences.append(
+                "A share is a cost divided by the largest cost of the same metric in this "
+                f"hierarchy, that of losing a value completely: {largest}."
             )
-        return said
+        return sentences
 
     def figure(self) -> go.Figure:
         apart = self.view.mode == "difference"
         if apart:
-            one, other = self.matrices
-            hovers = [difference_hovers(self.tree, one, other, share=self.view.share)]
+            first, second = self.matrices
+            hovers = [difference_hovers(self.tree, first, second, share=self.view.share)]
         else:
             hovers = [
                 cost_hovers(self.tree, weights, matrix, len(self.matrices))
@@ -138,8 +138,8 @@ class Costs:
         tables = [matrix_table(matrix).reset_index() for matrix in self.shown]
         if len(tables) == 1:
             return tables[0]
-        named = zip(self.metrics, tables, strict=True)
-        return pd.concat([table.assign(metric=metric.name) for metric, table in named])
+        by_metric = zip(self.metrics, tables, strict=True)
+        return pd.concat([table.assign(metric=metric.name) for metric, table in by_metric])
 
     def drawing(self, work: Work, column: str) -> dict[str, Any]:
         data = picture(work, column, work.table.choices[column], editable=False, shown="")
@@ -175,12 +175,14 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     focus = tree.node_of.get(view.focus, tree.root)
     nodes = cut(tree, focus)
     metrics = tuple(metric_called(work, name) for name in names)
-    given = [(one, list(trees.values()), counted_records(work, one, trees)) for one in metrics]
+    arguments = [
+        (metric, list(trees.values()), counted_records(work, metric, trees)) for metric in metrics
+    ]
     return Costs(
         tree,
         metrics,
-        tuple(edge_weights(*each)[place] for each in given),
-        tuple(matrix_of(tree, potentials(*each)[place], nodes) for each in given),
+        tuple(edge_weights(*item)[place] for item in arguments),
+        tuple(matrix_of(tree, potentials(*item)[place], nodes) for item in arguments),
         view,
     )
 

@@ -1,6 +1,6 @@
 // The cells of a cost matrix: Streamlit reports no clicks on heatmaps, so this listens to the chart
-// below and tells the page which cell was chosen. A new mark makes Streamlit draw the chart anew;
-// so the page is told where the user had zoomed to as well.
+// below and sends the chosen cell to the page. A new mark makes Streamlit redraw the chart, so the
+// page also gets the zoom of the user.
 const DOUBLE = 300; // milliseconds in which a second click makes a double click
 
 export default function (component) {
@@ -22,7 +22,7 @@ export default function (component) {
       return;
     }
     const view = { of: data.of, x: [...xaxis.range], y: [...yaxis.range] };
-    // A chart drawn anew between two clicks would never see a double click, which zooms out.
+    // A chart redrawn between two clicks would miss a double click, which zooms out.
     held.click = setTimeout(() => setTriggerValue("cell", { row, column, view }), DOUBLE);
   }
 

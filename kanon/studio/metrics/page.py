@@ -1,4 +1,4 @@
-"""What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
+"""What does blurring cost? Cost matrices, composed metrics, and the weights of columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ _STYLE = """<style>
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
 MULTIPLIER_NAMES = {
-    "none": "1 for every attribute",
+    "none": "1 for every column",
     "w1": "w1: tall hierarchies weigh less",
     "w2": "w2: flat hierarchies weigh more",
 }
@@ -62,57 +62,56 @@ def take_view(**fields: Any) -> None:
     state.change(replace(state.work().view(MatrixView), **fields))
 
 
-def matrix_with_cells(figure: go.Figure, key: str, picked: Callable[[int, int], None]) -> None:
-    """Draw a cost matrix; ``picked`` gets the row and column of a clicked cell, in either picture.
+def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
+    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell, in either picture.
 
     ``key`` has letters, digits, ``-`` and ``_`` only.
     """
     listener, zoom = f"{key}-cells", f"{key}-zoom"
-    size, shown = len(figure.data[0].z), figure.layout.uirevision
+    size, revision = len(figure.data[0].z), figure.layout.uirevision
 
-    def clicked() -> None:
+    def pick_cell() -> None:
         cell = (state.typed(listener) or {}).get("cell")
-        if not isinstance(cell, dict):  # what a browser sends is not to be trusted
+        if not isinstance(cell, dict):  # a browser may send anything
             return
         places = [cell.get("row"), cell.get("column")]
         row, column = (place if type(place) is int else -1 for place in places)
         if 0 <= row < size and 0 <= column < size:
             state.seeded(zoom, cell.get("view"))
-            picked(row, column)
+            on_pick(row, column)
 
-    def zoomed_out() -> None:
+    def clear_zoom() -> None:
         state.seeded(zoom, None)
 
-    ranges = _ranges(state.typed(zoom), shown, size)
+    ranges = _get_zoom_ranges(state.typed(zoom), revision, size)
     if ranges:
         figure = go.Figure(figure)
         figure.update_xaxes(range=ranges[0], autorange=False)
         figure.update_yaxes(range=ranges[1], autorange=False)
     _cells(
         key=listener,
-        data={"chart": key, "of": shown, "zoomed": bool(ranges)},
-        on_cell_change=clicked,
-        on_out_change=zoomed_out,
+        data={"chart": key, "of": revision, "zoomed": bool(ranges)},
+        on_cell_change=pick_cell,
+        on_out_change=clear_zoom,
     )
     chart(figure, key)
 
 
-def _ranges(view: Any, shown: str, size: int) -> list[list[float]]:
-    """Where the user had zoomed to, if that was in the same picture; else nothing.
+def _get_zoom_ranges(view: Any, revision: str, size: int) -> list[list[float]]:
+    """The ranges that the user zoomed to in the same picture; else nothing.
 
-    >>> _ranges({"of": "a", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    >>> _get_zoom_ranges({"of": "a", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
     [[0.5, 2], [3, 1]]
-    >>> _ranges({"of": "b", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
+    >>> _get_zoom_ranges({"of": "b", "x": [0.5, 2], "y": [3, 1]}, "a", 5)
     []
     """
-    if not isinstance(view, dict) or view.get("of") != shown:
+    if not isinstance(view, dict) or view.get("of") != revision:
         return []
     ranges = [ends for ends in (view.get("x"), view.get("y")) if _is_range(ends, size)]
     return ranges if len(ranges) == 2 else []
 
 
 def _is_range(ends: Any, size: int) -> TypeGuard[list[float]]:
-    """Whether a browser has sent two places on an axis."""
     if not isinstance(ends, list) or len(ends) != 2:
         return False
     return all(type(place) in (int, float) and -1 <= place <= size for place in ends)
@@ -129,21 +128,21 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        how = {"label_visibility": "collapsed", "width": "content"}
-        segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **how)
+        options = {"label_visibility": "collapsed", "width": "content"}
+        segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **options)
         titles, usable = metric_titles(work), usable_metrics(work)
-        wanted = [("first", "Metric", view.first)]
+        metric_fields = [("first", "Metric", view.first)]
         if view.mode != "one":
-            wanted = [
+            metric_fields = [
                 ("first", "First metric", view.first),
                 ("second", "Second metric", view.second),
             ]
-        for field, label, chosen in wanted:
+        for field, label, chosen_metric in metric_fields:
             key = f"costs-{field}"
             st.selectbox(
                 label,
                 usable,
-                **bound(key, chosen, field, into=MatrixView),
+                **bound(key, chosen_metric, field, into=MatrixView),
                 format_func=lambda name: titles[name],
                 label_visibility="collapsed",
                 width=150,
@@ -152,8 +151,8 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             st.toggle(
                 "As shares",
                 **bound("costs-share", view.share, "share", into=MatrixView, read=bool),
-                help="Each cost divided by what it costs to lose a value completely: metrics in "
-                "different units become comparable.",
+                help="Divides each cost by the cost of losing a value completely, so that metrics "
+                "with different units can be compared.",
             )
 
 
@@ -163,8 +162,8 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
     groups, key = drillable(tree), f"costs-focus-{work.version}-{column}"
     focus = view.focus if view.focus in groups else groups[0]
     st.selectbox(
-        f"{counted(tree.n_nodes, 'node')} are more than "
-        f"{LARGEST_MATRIX}, so groups stand for their values. Look into",
+        f"{counted(tree.n_nodes, 'node')}, more than {LARGEST_MATRIX}: groups stand for their "
+        "values. Zoom in on",
         groups,
         **bound(key, focus, "focus", into=MatrixView),
         format_func=lambda name: shortened(name, 60),
@@ -173,7 +172,6 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
 
 
 def cell_choice(work: Work, costs: Costs) -> None:
-    """The cell that is looked at, by two lists: the same as a click, without a pointer."""
     row, column = costs.cell
     labels = costs.labels
     places = range(len(labels))
@@ -189,12 +187,12 @@ def cell_choice(work: Work, costs: Costs) -> None:
         st.markdown(plain(sentence))
 
 
-def take_end(end: int, costs: Costs, chosen: int) -> None:
+def take_end(end: int, costs: Costs, place: int) -> None:
     row, column = costs.cell
     if end == 0:
-        pick(chosen, column, costs.labels)
+        pick(place, column, costs.labels)
     else:
-        pick(row, chosen, costs.labels)
+        pick(row, place, costs.labels)
 
 
 def pick(row: int, column: int, labels: Sequence[str]) -> None:
@@ -206,23 +204,23 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
     tree = trees[column]
     narrowed(work, column, tree, view)
     composed, missing = work.settings.composed, work.table.missing
-    made_of = (tuple(composed.items()), tuple(trees.items()), work.version, missing)
-    key = (view, work.settings.metric, column, *made_of)
+    sources = (tuple(composed.items()), tuple(trees.items()), work.version, missing)
+    key = (view, work.settings.metric, column, *sources)
     costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
     figure = state.remembered("costs-figure", key, costs.figure)
-    if explained := costs.explained():
-        st.caption(plain(" ".join(explained)))
-    # As wide as it has to be, so that no label is cut; what then has no room beside it goes below.
+    if explanations := costs.explained():
+        st.caption(plain(" ".join(explanations)))
+    # As wide as its labels need; what has no room beside it goes below.
     st.html(_STYLE)
     with st.container(horizontal=view.mode != "two"):
         with st.container(width=int(figure.layout.width)):
             matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
             versions = [(name, work.table.history(name).version) for name in trees]
             about = f"{view}|{column}|{versions}|{missing}|{composed}"
-            made = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
+            settings = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
             with st.container(horizontal=True, vertical_alignment="center"):
                 data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
-                picture_links("costs", made)
+                picture_links("costs", settings)
         with st.container(key="costs-beside"):
             cell_choice(work, costs)
             if drawable(tree):
@@ -236,14 +234,14 @@ def compose(work: Work) -> None:
     st.subheader("Compose a metric")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
-            "What a rise counts",
+            "Cost of one step up",
             COMPOSED,
             key="compose-intermediate",
             format_func=lambda name: INTERMEDIATES[name].title,
             width=220,
         )
         multiplier = st.selectbox(
-            "times, per attribute",
+            "times, per column",
             list(MULTIPLIERS),
             key="compose-multiplier",
             format_func=lambda name: MULTIPLIER_NAMES[name],
@@ -251,27 +249,26 @@ def compose(work: Work) -> None:
         )
         field = f"compose-name-{len(work.settings.composed)}"
         st.text_input("Name", key=field, width=180)
-        st.button("Keep it", key="compose-keep", on_click=keep_metric, args=(field,))
+        st.button("Save metric", key="compose-keep", on_click=keep_metric, args=(field,))
     metric = of_phases(intermediate, multiplier)
     same = equal_metrics(work, metric)
-    said = plain(formula(metric))
+    sentence = plain(formula(metric))
     if same:
-        said = f"{said}, which is {plain(', '.join(same))}."
-    st.markdown(said)
-    for kept in work.settings.composed:
+        sentence = f"{sentence}, which is {plain(', '.join(same))}."
+    st.markdown(sentence)
+    for composed in work.settings.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = plain(formula(metric_called(work, kept)))
-            st.markdown(f"**{plain(kept)}**: {said}", width="content")
+            sentence = plain(formula(metric_called(work, composed)))
+            st.markdown(f"**{plain(composed)}**: {sentence}", width="content")
             st.button(
                 "Remove",
-                key=f"compose-remove-{kept}",
+                key=f"compose-remove-{composed}",
                 type="tertiary",
-                on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
+                on_click=lambda name=composed: state.put(without_composed(state.work(), name)),
             )
 
 
 def keep_metric(field: str) -> None:
-    """Keep the metric under the name that was typed; a name that will not do stays in its field."""
     phases = (state.typed("compose-intermediate"), state.typed("compose-multiplier"))
     state.attempt(lambda: with_composed(state.work(), state.typed(field) or "", *phases))
 
@@ -279,15 +276,16 @@ def keep_metric(field: str) -> None:
 def attribute_weights(work: Work) -> None:
     st.subheader("How much does losing a column hurt?")
     st.caption(
-        "A column with 2 counts twice while partners are chosen, so that less of it is lost; "
-        "0 means that it may go. It guides the search only: alteration is measured as before."
+        "A column with weight 2 counts twice in the search, so less of it is lost. With weight 0 "
+        "its loss does not count. Weights guide the search only; alteration is measured without "
+        "them."
     )
     columns = work.table.quasi_identifiers
     for start in range(0, len(columns), 5):
         places = st.columns(5)
         for place, name in zip(places, columns[start : start + 5], strict=False):
             weight = work.settings.attribute_weights.get(name, 1.0)
-            # The key holds the value: what cannot be taken stays in the field, to be mended.
+            # The key holds the value: a wrong entry stays in the field, to be corrected.
             key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
             place.text_input(
                 plain(shortened(name)),
@@ -305,7 +303,7 @@ def take_weight(name: str, key: str) -> None:
 def page() -> None:
     work = head("What does blurring cost?", aloud=True)
     if not work.table.trees:
-        st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
+        st.info("No quasi-identifier has a hierarchy yet, so nothing can be generalised.")
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     looked_at = work.looked_at

@@ -11,6 +11,6 @@ class MatrixView(SessionPart):
     mode: Literal["one", "two", "difference"] = "one"
     first: str = ""  # empty for the metric that guides
     second: str = "total"
-    share: bool = False  # whether costs are a share of that of losing a value completely
+    share: bool = False  # whether costs are shares of the cost of losing a value completely
     focus: str = ""  # the group whose values are shown; else the root
-    cell: tuple[str, str] = ("", "")  # the values whose cell is looked at: from, to
+    cell: tuple[str, str] = ("", "")  # the values of the chosen cell: from, to

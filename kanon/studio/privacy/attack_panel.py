@@ -1,4 +1,4 @@
-"""A linkage attack on a person of the table: what is known, and what it tells."""
+"""A linkage attack on one person: what an attacker knows, and what it reveals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,63 +39,64 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def attack(
-    work: Work, result: Result, done: Run, column: str | None, k: int
+    work: Work, result: Result, run: Run, column: str | None, k: int
 ) -> tuple[list[str], dict[str, str]]:
-    classes, released = done.prepared.classes, done.recoding.released
-    known = known_used(work.view(PrivacyView), classes)
+    classes, released = run.prepared.classes, run.recoding.released
+    columns = known_used(work.view(PrivacyView), classes)
+    view = work.view(PrivacyView)
     person = state.remembered(
-        "person", (result.settings, tuple(known), tuple(work.view(PrivacyView).person.items())),
-        lambda: person_used(work.view(PrivacyView), classes, known),
+        "person", (result.settings, tuple(columns), tuple(view.person.items())),
+        lambda: person_used(view, classes, columns),
     )  # fmt: skip
-    st.subheader("Try to find somebody")
+    st.subheader("Try to find a person")
     st.caption(
-        "Choose what an attacker knows about one person: a neighbour, a colleague, a list "
-        "with names."
+        "Choose what an attacker knows about one person. The attacker may be a neighbour, a "
+        "colleague, or anyone with a list of names."
     )
-    offered = state.remembered(
-        "occurring", (result.settings, tuple(known)),
-        lambda: {name: occurring(classes, name) for name in known},
+    values_by_column = state.remembered(
+        "occurring", (result.settings, tuple(columns)),
+        lambda: {name: occurring(classes, name) for name in columns},
     )  # fmt: skip
-    facts_known(work, classes, offered, person)
-    given = facts(person, known)
-    before, after = matching(classes, given, column), matching(released, given, column)
+    facts_known(work, classes, values_by_column, person)
+    known_facts = facts(person, columns)
+    before, after = matching(classes, known_facts, column), matching(released, known_facts, column)
     baseline = None
     if column is not None:
         baseline = baseline_of(classes.sensitive_named(column))
-    about = result.settings, column, tuple(known)
+    about = result.settings, column, tuple(columns)
     linked_before = state.remembered(
-        "linkage", about, lambda: linkage(classes, classes, known, column)
+        "linkage", about, lambda: linkage(classes, classes, columns, column)
     )
     linked_after = state.remembered(
-        "linked", (*about, k), lambda: linkage(classes, released, known, column)
+        "linked", (*about, k), lambda: linkage(classes, released, columns, column)
     )
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        for sentence in about_person(before, after, baseline, done.recoding.suppressed_records):
+    text_side, chart_side = st.columns([2, 3], gap="medium")
+    with text_side:
+        for sentence in about_person(before, after, baseline, run.recoding.suppressed_records):
             st.markdown(sentence)
         if linked_before is not None and linked_after is not None:
-            st.markdown(about_everybody(classes, known, linked_before, linked_after, baseline))
+            st.markdown(about_everybody(classes, columns, linked_before, linked_after, baseline))
     if column is not None and baseline is not None:
-        with right:
-            attacked(result, k, column, given, classes, before, after, baseline)
-    return known, person
+        with chart_side:
+            attacked(result, k, column, known_facts, classes, before, after, baseline)
+    return columns, person
 
 
 def facts_known(
     work: Work,
     classes: EquivalenceClasses,
-    offered: Mapping[str, Sequence[str]],
+    values_by_column: Mapping[str, Sequence[str]],
     person: Mapping[str, str],
 ) -> None:
-    known = list(offered)
+    columns = list(values_by_column)
     st.multiselect(
         "Known",
         list(classes.attributes),
-        **bound(f"privacy-known-{work.version}", known, know_of, person),
+        **bound(f"privacy-known-{work.version}", columns, know_of, person),
         placeholder="Nothing is known",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, values in offered.items():
+        for name, values in values_by_column.items():
             field = f"privacy-fact-{work.version}-{classes.attributes.index(name)}"
             st.selectbox(
                 plain(name),
@@ -106,9 +107,9 @@ def facts_known(
         st.button(
             "Take a random record",
             icon=":material/casino:",
-            help="One that is unique by what is known, if there is one.",
+            help="A record that is unique by the known facts, if there is one.",
             on_click=take_random,
-            args=(classes, known),
+            args=(classes, columns),
             key="privacy-random",
         )
 
@@ -125,15 +126,15 @@ def know(person: Mapping[str, str], name: str, value: Any) -> None:
     look(person={**person, name: value})
 
 
-def take_random(classes: EquivalenceClasses, known: Sequence[str]) -> None:
-    look(person=somebody(classes, known, np.random.default_rng()))
+def take_random(classes: EquivalenceClasses, columns: Sequence[str]) -> None:
+    look(person=somebody(classes, columns, np.random.default_rng()))
 
 
 def attacked(
     result: Result,
     k: int,
     column: str,
-    given: Mapping[str, str],
+    known_facts: Mapping[str, str],
     classes: EquivalenceClasses,
     before: Match,
     after: Match,
@@ -146,7 +147,7 @@ def attacked(
         Series("before", BEFORE_COLOUR, f"before: {matching_said(before)}"),
         Series("after", AFTER_COLOUR, f"after: {matching_said(after)}"),
     ]
-    about = "|".join([result.settings, str(k), column, *map(repr, given.items())])
+    about = "|".join([result.settings, str(k), column, *map(repr, known_facts.items())])
     picture(
         distribution_chart(
             table, Series("table", INK, "whole table"), bars,

@@ -1,4 +1,4 @@
-"""What a release tells about a sensitive attribute: its classes, worst first, and its numbers."""
+"""What a release reveals about a sensitive column: the worst classes, and numbers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,14 +37,16 @@ from kanon.studio.widgets.numbers import Number, worst
 
 _how = Sections(__file__)
 
-MOST_CLASSES = 500  # so many classes are listed; a browser shows more, and nobody reads them
+MOST_CLASSES = 500  # so many classes are listed
 
 THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
-"""Risks that can be called high; that of a class of so many records."""
+"""The thresholds for a high risk; each is the risk in a class of that size."""
 
 
-LEVELS: Mapping[str, ClassMeasure] = {one.name: one for one in class_measures() if one.heading}
-"""What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
+LEVELS: Mapping[str, ClassMeasure] = {
+    measure.name: measure for measure in class_measures() if measure.heading
+}
+"""The measures that sort classes; t is the total variation distance, half of norm 1."""
 
 
 def levels_offered(sensitive: Sensitive) -> list[str]:
@@ -61,14 +63,16 @@ def number_format(measure: ClassMeasure) -> str:
 
 
 def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
-    """The values of a measure as a list shows them: never rounded to the better side."""
+    """The values of a measure for a list, never rounded to the better side."""
     levels = measure.each(sensitive)
-    if measure.unit == "%":  # nearly certain does not look certain
+    if measure.unit == "%":  # nearly certain must not look certain
         return round_apart(100 * levels, 1)
     if measure.whole:
         return levels
     up = measure.card.direction == "lower"
-    return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in levels])
+    return np.array(
+        [float(rounded(level, up)) if np.isfinite(level) else level for level in levels]
+    )
 
 
 def worst_classes(
@@ -77,63 +81,62 @@ def worst_classes(
     """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
     sensitive = released.sensitive_named(column)
     level = LEVELS[by]
-    found = level.each(sensitive).round(9)  # the error of a logarithm decides nothing
-    worst_first = -found if level.card.direction == "lower" else found
+    levels = level.each(sensitive).round(9)  # so that rounding errors decide nothing
+    worst_first = -levels if level.card.direction == "lower" else levels
     surprising = LEVELS["t_variational"].each(sensitive).round(9)
     order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
-    shown = sensitive.only(order)
+    listed = sensitive.only(order)
     columns: dict[str, object] = {"records": released.counts[order]}
     for name in dict.fromkeys(["entropy_l", "t_variational", by, *extra]):
-        columns[LEVELS[name].heading] = round_levels(LEVELS[name], shown)
-    columns["most frequent"] = pd.array(_most_frequent(shown.folded), dtype="str")
-    columns[LEVELS["alpha"].heading] = round_levels(LEVELS["alpha"], shown)
+        columns[LEVELS[name].heading] = round_levels(LEVELS[name], listed)
+    columns["most frequent"] = pd.array(_find_most_frequent(listed.folded), dtype="str")
+    columns[LEVELS["alpha"].heading] = round_levels(LEVELS["alpha"], listed)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
         title = name
-        while title in columns:  # a column of the table may be called like one of these
+        while title in columns:  # a column of the table may have the same name
             title += " "
         columns[title] = pd.array(tree.labels, dtype="str").take(released.nodes[order, j])
     return order, pd.DataFrame(columns)
 
 
-def _most_frequent(sensitive: Sensitive) -> list[str]:
+def _find_most_frequent(sensitive: Sensitive) -> list[str]:
     """The most frequent value of each class, the first among equals."""
     most_first = np.lexsort((sensitive.value, -sensitive.count, sensitive.of_entry))
     return [sensitive.values[place] for place in sensitive.value[most_first[sensitive.start[:-1]]]]
 
 
 def class_named(
-    released: EquivalenceClasses, chosen: tuple[str, ...] | None, listed: np.ndarray
+    released: EquivalenceClasses, labels: tuple[str, ...] | None, order: np.ndarray
 ) -> int:
-    """The position of the class with that tuple; of the first listed if there is none."""
-    if chosen is not None and len(chosen) == len(released.hierarchies):
+    if labels is not None and len(labels) == len(released.hierarchies):
         nodes = [
             tree.node_of.get(label, -1)
-            for tree, label in zip(released.hierarchies, chosen, strict=True)
+            for tree, label in zip(released.hierarchies, labels, strict=True)
         ]
-        found = np.flatnonzero((released.nodes == np.array(nodes)).all(axis=1))
-        if len(found):
-            return int(found[0])
-    return int(listed[0])
+        positions = np.flatnonzero((released.nodes == np.array(nodes)).all(axis=1))
+        if len(positions):
+            return int(positions[0])
+    return int(order[0])
 
 
 # --- sentences ------------------------------------------------------------------------------
 def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
     sensitive = released.sensitive_named(column).folded
-    one = sensitive.only(np.array([position]))
-    size, most = int(one.sizes[0]), int(one.count.max())
-    value = int(one.value[one.count.argmax()])
+    of_class = sensitive.only(np.array([position]))
+    size, most = int(of_class.sizes[0]), int(of_class.count.max())
+    value = int(of_class.value[of_class.count.argmax()])
     name = plain(shortened(sensitive.values[value]))
     overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
         return (
-            f"All {thin(size)} have the same {plain(column)}: whoever knows that somebody is in "
-            f"this class is certain of “{name}”, which {overall} of the table have."
+            f"All {thin(size)} have the same {plain(column)}: anyone who knows that a person is in "
+            f"this class is certain of “{name}”. In the whole table, {overall} have it."
         )
     return (
-        f"{thin(most)} of {thin(size)} have the same {plain(column)}: whoever knows that somebody "
-        f"is in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of "
-        "the table have."
+        f"{thin(most)} of {thin(size)} have the same {plain(column)}: anyone who knows that a "
+        f"person is in this class is {percent(100 * most / size)} sure of “{name}”. In the whole "
+        f"table, {overall} have it."
     )
 
 
@@ -142,7 +145,7 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
     if np.count_nonzero(sensitive.total) == 1:
-        return f"All records of the table have the same {plain(column)}: nothing can be learnt."
+        return f"All records have the same {plain(column)}, so nothing can be learnt."
     if certain.any():
         classes, records = int(certain.sum()), int(released.counts[certain].sum())
         usual = int(sensitive.total.argmax())
@@ -152,12 +155,12 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
         where = (
             f"In {counted(classes, 'class', 'classes')} with "
             f"{records_said(records)} ({percent(100 * records / released.n_records)} of all), "
-            f"everybody has the same {plain(column)}."
+            f"everyone has the same {plain(column)}."
         )
-        there = "that class" if classes == 1 else "one of these classes"
+        place = "that class" if classes == 1 else "one of these classes"
         certainly = (
-            f"Whoever knows that somebody is in {there} knows that value for certain, although at "
-            f"least {thin(int(released.counts.min()))} records look alike."
+            f"Anyone who knows that a person is in {place} knows this value for certain, although "
+            f"at least {thin(int(released.counts.min()))} records look alike."
         )
         whom = "none" if others else "all"
         which = f"It is “{commonest}”, the most frequent value of the table, for {whom} of them."
@@ -167,25 +170,25 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
                 "frequent value of the table."
             )
         return f"{where} {certainly} {which}"
-    # The surest guess; among equally sure ones, where most persons are concerned.
+    # The surest guess; among equally sure ones, in the largest class.
     position = int(np.lexsort((-released.counts, -surest))[0])
     size = int(released.counts[position])
     most = int(sensitive.only(np.array([position])).count.max())
     return (
         "No class gives the value away for certain. The surest guess is in a class where "
-        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: whoever knows that "
-        f"somebody is in it is {percent(100 * float(surest[position]))} sure of that value."
+        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: anyone who knows "
+        f"that a person is in it is {percent(100 * float(surest[position]))} sure of this value."
     )
 
 
 # --- numbers --------------------------------------------------------------------------------
-def of_attribute(done: Run, column: str) -> list[Number]:
-    sensitive = done.recoding.released.sensitive_named(column).folded
+def of_attribute(run: Run, column: str) -> list[Number]:
+    sensitive = run.recoding.released.sensitive_named(column).folded
     values = int(np.count_nonzero(sensitive.total))
     fewest = int(distinct_l_diversity.each(sensitive).min())
     surest = float(alpha_k_anonymity.each(sensitive).max())
     return [
-        *worst(done, column),
+        *worst(run, column),
         Number(
             "Different values ↑ better",
             f"{thin(fewest)} of {thin(values)}",
@@ -235,8 +238,8 @@ def of_risk(
             f"{thin(released.unique)}, before {thin(original.unique)}",
             one_or_many(
                 released.unique,
-                "{count} of {all} ({share}) looks like no other one in the release.",
-                "{count} of {all} ({share}) look like no other one in the release.",
+                "{count} of {all} ({share}) looks like no other in the release.",
+                "{count} of {all} ({share}) look like no other in the release.",
                 all=number_said(released.highest_k, released.of),
                 share=percent(100 * released.unique / released.highest_k),
             ),
@@ -247,7 +250,6 @@ def of_risk(
 def of_population(
     released: EquivalenceClasses, people: np.ndarray, threshold: float
 ) -> list[Number]:
-    """How easily persons are found by someone who does not know whether they are in the table."""
     risk, recognised = journalist(released, people, threshold), marketer(released, people)
     if risk is None or recognised is None:
         return []
@@ -257,8 +259,8 @@ def of_population(
             percent(100 * risk.highest),
             found_with(
                 risk.highest,
-                "Who does not know whether somebody is in the table, but has the population, "
-                "finds the person that is easiest to find with",
+                "Someone who has the population, but does not know whether a person is in the "
+                "table, finds the person who is easiest to find with",
             ),
         ),
         Number(
@@ -266,7 +268,7 @@ def of_population(
             percent(100 * risk.mean),
             found_with(
                 risk.mean,
-                "Who begins with the population, or with the release, whichever tells more, "
+                "Someone who starts from the population or the release, whichever reveals more, "
                 "recognises a person on average with",
             ),
         ),
@@ -274,12 +276,12 @@ def of_population(
             f"Journalist, above {threshold_text(threshold)} ↓ better",
             percent(100 * risk.share_above),
             f"{percent(100 * risk.share_above)} of the records are in classes to which fewer "
-            "people of the population belong.",
+            f"than {threshold_text(threshold).removeprefix('1/')} people of the population belong.",
         ),
         Number(
             "Marketer ↓ better",
             percent(100 * recognised),
-            "Who matches all records with the population recognises "
+            "Someone who matches all records with the population recognises "
             f"{percent(100 * recognised)} of them on average.",
         ),
     ]
@@ -289,26 +291,27 @@ def of_population(
 def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
     """l, t and the surest guess of one class, with at most ``most`` terms written out."""
     sensitive = released.sensitive_named(column)
-    one = sensitive.only(np.array([position]))
-    counts, size, n = one.dense()[0], int(one.sizes[0]), int(sensitive.total.sum())
+    of_class = sensitive.only(np.array([position]))
+    counts, size, n = of_class.dense()[0], int(of_class.sizes[0]), int(sensitive.total.sum())
     shares, overall = counts / size, sensitive.total / n
-    there = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
-    mixed = sorted(one.folded.count.tolist(), reverse=True)
+    places = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
+    class_counts = sorted(of_class.folded.count.tolist(), reverse=True)
     entropy = " + ".join(
-        f"{thin(count)}/{thin(size)} · ln {thin(count)}/{thin(size)}" for count in mixed[:most]
-    ) + (" + …" if len(mixed) > most else "")
+        f"{thin(count)}/{thin(size)} · ln {thin(count)}/{thin(size)}"
+        for count in class_counts[:most]
+    ) + (" + …" if len(class_counts) > most else "")
     gaps = np.argsort(-np.abs(shares - overall), kind="stable")
     gaps = gaps[np.abs(shares - overall)[gaps] > 0]
     differences = " + ".join(
         f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps[:most]
     ) + (" + …" if len(gaps) > most else "")
-    named = ", ".join(
+    values = ", ".join(
         f"{plain(shortened(sensitive.values[place], 24))} {thin(int(counts[place]))}"
-        for place in there[:most]
-    ) + (", …" if len(there) > most else "")
+        for place in places[:most]
+    ) + (", …" if len(places) > most else "")
     l_level, t_level = (
-        float(entropy_l_diversity.each(one)[0]),
-        float(t_closeness.each(one, "variational")[0]),
+        float(entropy_l_diversity.each(of_class)[0]),
+        float(t_closeness.each(of_class, "variational")[0]),
     )
     l_text, t_text = write_decimals(l_level, 4), write_decimals(t_level, 4)
     sources = "; ".join(
@@ -317,13 +320,13 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     return _how(
         "class",
         size=thin(size),
-        values=named,
+        values=values,
         records=thin(n),
         l_formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_text}",
         l=rounded(l_level, up=False),
         t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_text}",
         t=rounded(t_level, up=True),
-        share=f"{thin(mixed[0])}/{thin(size)}",
+        share=f"{thin(class_counts[0])}/{thin(size)}",
         sources=plain(sources),
     )
 
@@ -339,24 +342,25 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
     else:
         mean = f"Σ records / persons of the classes, over {thin(n)} records, = {mean}"
         persons = (
-            " The size of a class is the number of its persons here: records of one person hide "
-            "nobody."
+            " Here the size of a class is the number of its persons: records of the same person "
+            "do not hide that person."
         )
     return _how(
         "found",
         highest=f"1/{thin(smallest)} = {write_decimals(risk.highest, 4)}",
         mean=mean,
         persons=persons,
-        source=plain(_source(reidentification.__doc__ or "")),
+        source=plain(_extract_source(reidentification.__doc__ or "")),
     )
 
 
-def _source(described: str) -> str:
-    return " ".join(described.partition(".. [1]")[2].split()).rstrip(".")
+def _extract_source(docstring: str) -> str:
+    return " ".join(docstring.partition(".. [1]")[2].split()).rstrip(".")
 
 
-def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
-    listed = ", ".join(
-        f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
+def how_attacked(person: dict[str, str], columns: Sequence[str]) -> str:
+    facts_text = ", ".join(
+        f"{plain(name)} = {plain(shortened(value))}"
+        for name, value in facts(person, columns).items()
     )
-    return _how("attacked", facts=listed or "nothing")
+    return _how("attacked", facts=facts_text or "nothing")

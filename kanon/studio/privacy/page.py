@@ -1,4 +1,4 @@
-"""What can still be found out about someone? Worst classes first, then an attack of one's own."""
+"""What can still be found out about someone? Worst classes first, then an attack to try."""
 
 import numpy as np
 import streamlit as st
@@ -60,19 +60,19 @@ def lacking(work: Work, stale: bool) -> None:
     if not work.table.sensitive_columns:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
-                "No column is sensitive yet: without one, only the risk of being found is shown.",
+                "No column is sensitive yet, so only the risk of being found is shown.",
                 icon=":material/visibility_off:",
             )
-            st.page_link("pages/data.py", label="Choose it", icon=":material/table:")
+            st.page_link("pages/data.py", label="Choose a column", icon=":material/table:")
     if work.findings.result is None or stale or "run" in work.running:
         with st.container(horizontal=True):
             start_button(work, stale, "privacy-run")
 
 
-def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None) -> None:
+def levels_of(work: Work, result: Result, run: Run, k: int, column: str | None) -> None:
     curves = result.solution.curves
     if column is not None and curves is not None:
-        level_charts(result, curves, done, k, column)
+        level_charts(result, curves, run, k, column)
     several = len(work.table.sensitive_columns) > 1
     place, data, choice = st.columns([6, 1, 2 if several else 0.1], vertical_alignment="center")
     if several:
@@ -88,18 +88,18 @@ def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None)
             )  # fmt: skip
 
 
-def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, column: str) -> None:
-    columns = [each.name for each in done.prepared.classes.sensitive]
+def level_charts(result: Result, curves: Curves | Points, run: Run, k: int, column: str) -> None:
+    columns = [sensitive_column.name for sensitive_column in run.prepared.classes.sensitive]
     diverse, distance = state.remembered(
         "levels", (result.settings, column), lambda: levels_along(curves, column, columns)
     )
-    sensitive = done.recoding.released.sensitive_named(column)
+    sensitive = run.recoding.released.sensitive_named(column)
     l_here = float(LEVELS["entropy_l"].each(sensitive).min())
     t_here = float(LEVELS["t_variational"].each(sensitive).max())
-    best, of = float(LEVELS["entropy_l"].each(sensitive.whole())[0]), done.prepared.classes.of
-    settings = PictureSettings.of_run(state.work(), done.prepared, k)
-    left, right = st.columns(2)
-    with left:
+    best, of = float(LEVELS["entropy_l"].each(sensitive.whole())[0]), run.prepared.classes.of
+    settings = PictureSettings.of_run(state.work(), run.prepared, k)
+    l_side, t_side = st.columns(2)
+    with l_side:
         picture(
             level_chart(
                 curves, diverse, k, l_here,
@@ -109,7 +109,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
             ),
             None, "privacy-l", "", settings,
         )  # fmt: skip
-    with right:
+    with t_side:
         picture(
             level_chart(
                 curves, distance, k, t_here,
@@ -120,52 +120,52 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
         )  # fmt: skip
 
 
-def numbers_of(work: Work, done: Run, column: str | None) -> None:
-    released, threshold = done.recoding.released, work.view(PrivacyView).threshold
+def numbers_of(work: Work, run: Run, column: str | None) -> None:
+    released, threshold = run.recoding.released, work.view(PrivacyView).threshold
     if column is not None:
         st.markdown(f"**Learning the value: {plain(column)}**")
         st.markdown(what_it_means(released, column))
-        in_columns(of_attribute(done, column))
+        in_columns(of_attribute(run, column))
     st.markdown("**Finding the record**")
-    in_columns(of_risk(released, done.prepared.classes, threshold))
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    left.select_slider(
-        "A risk counts as high above",
+    in_columns(of_risk(released, run.prepared.classes, threshold))
+    threshold_side, check_side = st.columns([1, 2], vertical_alignment="bottom")
+    threshold_side.select_slider(
+        "A risk is high above",
         sorted({*THRESHOLDS, threshold}, reverse=True),
         **bound("privacy-threshold", threshold, "threshold", into=PrivacyView),
         format_func=threshold_text,
-        help="1/5 is the risk in a class of five. A round number to begin with, and no norm.",
+        help="1/5 is the risk in a class of five. It is a starting point, not a standard.",
     )
-    right.markdown(what_was_checked(done))
+    check_side.markdown(what_was_checked(run))
 
 
-def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> int:
-    released, looking = done.recoding.released, work.view(PrivacyView)
+def classes_of(work: Work, result: Result, run: Run, column: str, k: int) -> int:
+    released, view = run.recoding.released, work.view(PrivacyView)
     sensitive = released.sensitive_named(column)
     offered = levels_offered(sensitive)
-    by = looking.by if looking.by in offered else "entropy_l"
-    extra = tuple(name for name in looking.extra if name in offered)
+    by = view.by if view.by in offered else "entropy_l"
+    extra = tuple(name for name in view.extra if name in offered)
     st.subheader("Worst classes first")
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    left.selectbox(
+    sort_side, extra_side = st.columns([1, 2], vertical_alignment="bottom")
+    sort_side.selectbox(
         "Worst by",
         offered,
         **bound("privacy-by", by, lambda value: look(by=value, chosen=None)),
         format_func=lambda name: LEVELS[name].heading,
         help=plain(LEVELS[by].card.summary),
     )
-    right.multiselect(
+    extra_side.multiselect(
         "Also show",
         [name for name in offered if name not in ("entropy_l", "t_variational")],
         **bound("privacy-extra", list(extra), "extra", into=PrivacyView, read=tuple),
         format_func=lambda name: LEVELS[name].heading,
         placeholder="Other measures",
     )
-    listed, table = state.remembered(
+    order, table = state.remembered(
         "worst", (result.settings, k, column, by, extra),
         lambda: worst_classes(released, column, by, extra),
     )  # fmt: skip
-    # A key of its own for every list: the number of a row means something in one of them only.
+    # Every list has its own key: a row number means something only in its list.
     place = work.table.sensitive_columns.index(column)
     key = f"worst-{work.version}-{result.settings[:16]}-{k}-{offered.index(by)}-{place}"
     event = st.dataframe(
@@ -182,24 +182,25 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
             for level in LEVELS.values()
         },
     )
-    there = counted(released.n_classes, "class", "classes")
-    there += f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(listed) else "."
+    text = counted(released.n_classes, "class", "classes")
+    text += f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(order) else "."
     reading = (
-        "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
-        "in values, rounded down; t as total variation distance from 0 to 1, rounded up."
+        "Select a row to see its class. The arrows say which direction is better for the people "
+        "in it. l is in values, rounded down; t is the total variation distance from 0 to 1, "
+        "rounded up."
     )
-    st.caption(f"{there} {reading}")
+    st.caption(f"{text} {reading}")
     if event["selection"]["rows"]:
-        # Kept by what everybody in it looks like: at another k the class may still be there.
-        row = listed[event["selection"]["rows"][0]]
+        # Stored by its labels: at another k the class may still exist.
+        row = order[event["selection"]["rows"][0]]
         look(chosen=released_tuple(released, row))
-    position = class_named(released, state.work().view(PrivacyView).chosen, listed)
-    one_class(result, done, column, k, position)
+    position = class_named(released, state.work().view(PrivacyView).chosen, order)
+    one_class(result, run, column, k, position)
     return position
 
 
-def one_class(result: Result, done: Run, column: str, k: int, position: int) -> None:
-    released = done.recoding.released
+def one_class(result: Result, run: Run, column: str, k: int, position: int) -> None:
+    released = run.recoding.released
     sensitive = released.sensitive_named(column)
     label = released_label(released, position)
     st.markdown(f"**{plain(label)}** — {class_sentence(released, column, position)}")
@@ -218,36 +219,36 @@ def one_class(result: Result, done: Run, column: str, k: int, position: int) -> 
                 "This class against the whole table", f"Share of the {size} records of the class",
             ),
             lambda: table, "privacy-class", about,
-            PictureSettings.of_run(state.work(), done.prepared, k),
+            PictureSettings.of_run(state.work(), run.prepared, k),
         )  # fmt: skip
-    *both, shown = state.remembered(
-        "records", (result.settings, k, position), lambda: records_of(done, position)
+    *both, count = state.remembered(
+        "records", (result.settings, k, position), lambda: records_of(run, position)
     )
     with records:
-        st.markdown(f"**Its records**, {thin(shown)} of {size}")
+        st.markdown(f"**Its records**, {thin(count)} of {size}")
         tabs = st.tabs(["After", "Before"])
         for tab, name, rows in zip(tabs, ("after", "before"), both[::-1], strict=True):
             tab.dataframe(
                 rows,
-                height=min(300, 38 + 35 * shown),
+                height=min(300, 38 + 35 * count),
                 hide_index=True,
                 column_order=[column, *(c for c in rows.columns if c != column)],
                 key=f"class-{name}",
             )
 
 
-def records_of(done: Run, position: int) -> tuple[Styler, Styler, int]:
-    before, after = before_and_after(done, position=position)
+def records_of(run: Run, position: int) -> tuple[Styler, Styler, int]:
+    before, after = before_and_after(run, position=position)
     return before, after, len(after.data)
 
 
-def population(work: Work, result: Result, done: Run, k: int) -> None:
-    classes, released = done.prepared.classes, done.recoding.released
+def population(work: Work, result: Result, run: Run, k: int) -> None:
+    classes, released = run.prepared.classes, run.recoding.released
     st.markdown(
-        "An attacker who does not know whether somebody is in the table has to reckon with "
-        "everybody of the population. Upload it, with the same quasi-identifiers under the "
-        f"same names: {plain(', '.join(classes.attributes))}. It is kept for this session "
-        "only, and nowhere on disk."
+        "An attacker who does not know whether a person is in the table must consider the whole "
+        "population. Upload a table of it, with the same quasi-identifiers under the same names: "
+        f"{plain(', '.join(classes.attributes))}. It stays in memory for this session only and "
+        "is never written to disk."
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
@@ -269,55 +270,54 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
         return
     in_columns(numbers)
     beyond = counted_people.unplaced
-    found = f"{plain(people.name)}: {counted(len(people.table), 'person', 'people')}."
+    sentence = f"{plain(people.name)}: {counted(len(people.table), 'person', 'people')}."
     if beyond:
-        found += " " + one_or_many(
+        sentence += " " + one_or_many(
             beyond,
-            "{count} of them has a value that no hierarchy holds, or none, and counts only where "
-            "a release says nothing about that column, so the risk is rather overstated.",
-            "{count} of them have a value that no hierarchy holds, or none; they count only where "
-            "a release says nothing about that column, so the risk is rather overstated.",
+            "{count} of them has a missing value or one that is in no hierarchy. This person "
+            "counts only where the release says nothing about that column, so the risk may be "
+            "overstated.",
+            "{count} of them have a missing value or one that is in no hierarchy. They count only "
+            "where the release says nothing about that column, so the risk may be overstated.",
         )
-    st.caption(found)
-    st.button("Forget it", icon=":material/delete:", on_click=forget_population)
+    st.caption(sentence)
+    st.button("Delete", icon=":material/delete:", on_click=forget_population)
 
 
 def forget_population() -> None:
-    """Let go of the population, of what was counted, and of the file."""
     state.forget("population")
     state.forget("people below")
     state.put(without_population(state.silent()))
 
 
 def take_population(key: str) -> None:
-    """Read the population that was uploaded; what cannot be read changes nothing."""
-    given = state.typed(key)
-    if given is None:
+    file = state.typed(key)
+    if file is None:
         forget_population()
         return
-    runner.run(people_request, given.getvalue(), given.name, wait=AT_ONCE)
+    runner.run(people_request, file.getvalue(), file.name, wait=AT_ONCE)
 
 
 def found_out(work: Work, result: Result) -> None:
-    k, done = release_shown(work, result)
-    released = done.recoding.released
+    k, run = release_shown(work, result)
+    released = run.recoding.released
     if not released.n_classes:
         st.info("Every record was suppressed: the release is empty.")
         choose_k(work, result, k, "privacy-k")
         return
-    there = [each.name for each in released.sensitive]
-    column = work.focus if work.focus in there else None
-    levels_of(work, result, done, k, column)
-    numbers_of(work, done, column)
-    position = None if column is None else classes_of(work, result, done, column, k)
-    known, person = attack(work, result, done, column, k)
+    columns = [sensitive.name for sensitive in released.sensitive]
+    column = work.focus if work.focus in columns else None
+    levels_of(work, result, run, k, column)
+    numbers_of(work, run, column)
+    position = None if column is None else classes_of(work, result, run, column, k)
+    names, person = attack(work, result, run, column, k)
     with st.expander("A population behind the table: who else could it be?"):
-        population(work, result, done, k)
+        population(work, result, run, k)
     with st.expander("How it is computed"):
         if column is not None and position is not None:
             st.markdown(how_class(released, column, position))
         st.markdown(how_found(released, work.view(PrivacyView).threshold))
-        st.markdown(how_attacked(person, known))
+        st.markdown(how_attacked(person, names))
 
 
 def page() -> None:

@@ -1,4 +1,4 @@
-"""What does one sign? The report of a release for the file."""
+"""What goes on file about this release? The report."""
 
 import json
 import shlex
@@ -42,28 +42,26 @@ from kanon.studio.widgets.files import (
 from kanon.studio.widgets.result import fade, name_in_files
 
 IN_ENGINE = (
-    "A report checks the released rows once more, for which the table has to be in memory, and "
-    "this one stays where it is: load it as a file on the page Data, or run python -m kanon "
-    "report with --engine memory."
+    "A report checks the released rows again, which needs the table in memory, but this table "
+    "stays in its engine. Load it as a file on the page Data, or run python -m kanon report with "
+    "--engine memory."
 )
-"""Why there is no report of a table that stays in an engine."""
 
 FORMS = {False: "Internal", True: "For publication"}
 ABOUT_FORM = {
     False: (
-        "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
-        "who may see the table may see it, and every printed page says so."
+        "**Internal**: for your files. It shows labels of hierarchies and five records, so only "
+        "people who may see the table may see it. Every printed page says so."
     ),
     True: (
-        "**For publication**: for anybody. Of the table it tells no more than the release does, "
-        "but for the names of columns; your texts stay as you type them."
+        "**For publication**: for anyone. Of the table it reveals nothing beyond the release "
+        "except the names of columns. Your texts appear as you type them."
     ),
 }
 LONG = ("purpose", "remarks")
 
 
 def plan_of_report(work: Work) -> Plan:
-    """The plan that a report would be about; TableError for a table in an engine."""
     if work.table.records.in_engine:
         raise TableError(IN_ENGINE)
     return plan_of(work)
@@ -79,9 +77,9 @@ def outdated_report(work: Work) -> bool:
     if work.findings.reported is None:
         return False
     report = work.findings.reported
-    told = report.decision and report.decision.context
+    context = report.decision and report.decision.context
     try:
-        return report_depends_on(work) != (report.plan, told, work.findings.reported_people)
+        return report_depends_on(work) != (report.plan, context, work.findings.reported_people)
     except KanonError:
         return True
 
@@ -98,19 +96,20 @@ def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
 
 
 def people_of_report(work: Work) -> Origin | None:
-    """The fingerprint of the population that counts in the report; None where none does."""
+    """The fingerprint of the population that the report uses; None without one."""
     _, people = context_of_report(work)
     return None if people is None else work.purpose.population_origin
 
 
 def handed_out(work: Work, report: Report) -> tuple[str, tuple[str, str]] | None:
-    """The file of the release that was downloaded last, and its fingerprint; None without one."""
-    made = (*work.kept.handed, *work.kept.made)
-    return next((one.file for one in reversed(made) if one.file and one.plan == report.plan), None)
+    """The last downloaded file of the release, and its fingerprint; None without one."""
+    releases = (*work.kept.handed, *work.kept.made)
+    return next(
+        (item.file for item in reversed(releases) if item.file and item.plan == report.plan), None
+    )
 
 
 def form_of(work: Work, report: Report, words: Words) -> Report | PublicReport:
-    """A report with the texts of people, in one of its two forms; nothing is computed again."""
     file, view = handed_out(work, report), work.view(ReportView)
     release = report.public.release if file is None else file[1]
     if not view.public:
@@ -120,33 +119,32 @@ def form_of(work: Work, report: Report, words: Words) -> Report | PublicReport:
 
 
 def words_file(words: Words) -> str:
-    """The texts that were given as the file ``WORDS.json``; empty without any.
+    """The user's texts as the file ``WORDS.json``; empty without any.
 
     >>> words_file(Words())
     ''
     """
-    given = words_given(words)
-    return json.dumps(given, ensure_ascii=False, indent=1) + "\n" if given else ""
+    words_by_name = words_given(words)
+    return json.dumps(words_by_name, ensure_ascii=False, indent=1) + "\n" if words_by_name else ""
 
 
 def what_is_in_it(report: Report) -> str:
-    tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
-    others = sum(not one.chosen for one in tried)
+    attempts = [*report.alternatives.metrics, *report.alternatives.algorithms]
+    others = sum(not attempt.chosen for attempt in attempts)
     hierarchies = counted(len(report.hierarchies), "hierarchy", "hierarchies")
     curves = counted(len(report.curves), "curve")
     return (
-        f"In it: your texts; the table, {counted(len(report.profile), 'column')}; {hierarchies}, "
-        "drawn; the plan; the guarantees; risks before and after; "
-        f"{counted(len(report.lost), 'measure')} of what was lost; {curves} around k; "
-        f"{counted(others, 'other release')} considered; versions and fingerprints."
+        f"Contents: your texts; the table, {counted(len(report.profile), 'column')}; "
+        f"{hierarchies}, drawn; the plan; the guarantees; risks before and after; "
+        f"{counted(len(report.lost), 'measure')} of loss; {curves} around k; "
+        f"{counted(others, 'other release')} for comparison; versions and fingerprints."
     )
 
 
 def handed_over(work: Work, reported: Report, form: Report | PublicReport) -> bytes:
-    """The file of a report, in one of its forms; the next report of the project knows of it."""
-    record, known = record_of(reported), work.kept.reports
-    if not known or known[-1] != record:
-        known.append(record)
+    record, records = record_of(reported), work.kept.reports
+    if not records or records[-1] != record:
+        records.append(record)
     return rendered(form)
 
 
@@ -181,21 +179,20 @@ def take_text(name: str, value: str) -> None:
 
 def field(name: str) -> None:
     text = state.work().purpose.texts.get(name, "")
-    how = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
+    options = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
     if name in LONG:
-        st.text_area(TEXT_TITLES[name], height=110, **how)
+        st.text_area(TEXT_TITLES[name], height=110, **options)
     else:
-        st.text_input(TEXT_TITLES[name], **how)
+        st.text_input(TEXT_TITLES[name], **options)
 
 
 def texts() -> Words | None:
-    """The fields for what only the user knows; returns the words, or None if one is too long."""
-    left, right = st.columns(2)
-    with left:
+    main_side, other_side = st.columns(2)
+    with main_side:
         field("title")
         field("purpose")
         field("remarks")
-    with right:
+    with other_side:
         for name in ("responsible", "recipient", "legal_basis", "retention"):
             field(name)
     try:
@@ -218,7 +215,7 @@ def choices(work: Work, fresh: bool) -> None:
             max_value=most,
             **bound("report-k", min(work.settings.k, most), "k", into=RunSettings, read=int),
             width=240,
-            help="The report is about the release for this k.",
+            help="The report describes the release for this k.",
         )
         st.button(
             "Make the report",
@@ -232,25 +229,27 @@ def choices(work: Work, fresh: bool) -> None:
     view = work.view(ReportView)
     st.caption(ABOUT_FORM[view.public])
     if view.public:
-        chosen = bound("report-publish", list(view.publish), "publish", into=ReportView, read=tuple)
-        publish_choice(**chosen)
+        options = bound(
+            "report-publish", list(view.publish), "publish", into=ReportView, read=tuple
+        )
+        publish_choice(**options)
     st.checkbox(
-        "Say whether the release has what its purpose asks for",
+        "Check the release against its purpose",
         **bound(
             "report-in-context", work.view(ReportView).in_context, "in_context", into=ReportView
         ),
-        help="Who gets it, the thresholds and their sources are chosen on the page Decide.",
+        help="Choose the recipient, the thresholds and their sources on the page Decide.",
     )
 
 
 def notice(work: Work, stale: bool) -> None:
     making = "reporting" in work.running
     with st.container():  # always there, so that the report stays where it is
-        kept = classes_kept(work)
-        if kept is not None:
+        class_count = classes_kept(work)
+        if class_count is not None:
             st.info(
-                f"{said_kept(kept)} A report needs all of them, so there is none. The "
-                "measures of the release and its plan are on the page Anonymise, as files."
+                f"{said_kept(class_count)} A report needs all of them, so there is none. You can "
+                "download the measures of the release and its plan on the page Anonymise."
             )
         elif work.table.records.in_engine:
             st.info(IN_ENGINE)
@@ -264,20 +263,20 @@ def verdict(report: Report | PublicReport) -> None:
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
-            "Required": [plain(one.required) for one in report.guarantees],
-            "Reached": [plain(one.reached) for one in report.guarantees],
-            "Unit": [plain(f"{one.unit} {one.arrow}") for one in report.guarantees],
-            "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
+            "Required": [plain(rule.required) for rule in report.guarantees],
+            "Reached": [plain(rule.reached) for rule in report.guarantees],
+            "Unit": [plain(f"{rule.unit} {rule.arrow}") for rule in report.guarantees],
+            "Verdict": ["met" if rule.holds else "not met" for rule in report.guarantees],
         }
     )
-    st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.in_words))
     if report.decision:
         st.markdown(plain(report.decision.sentence))
     if isinstance(report, PublicReport):
         return
     if report.changes:
         with st.expander("Changed since the last report", icon=":material/difference:"):
-            st.markdown("\n".join(f"- {plain(said)}" for said in report.changes))
+            st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.changes))
     st.caption(plain(what_is_in_it(report)))
 
 
@@ -287,51 +286,51 @@ def downloads(
     view, file = work.view(ReportView), handed_out(work, reported)
     about = f"{reported.plan}|{reported.made}|{words}|{view.public}|{view.publish}|{file}"
     form = "publication" if view.public else "internal"
-    plan, typed = reported.plan, words_file(words)
-    called = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
-    plan_name = file_name(f"plan-{called}", "json", plan)  # as on every other page
-    words_name = file_name("words", "json", typed) if typed else ""
-    told, since = report.decision, None if view.public else reported.last
-    context = told.context.to_json() if told else ""
-    context_name = file_name("context", "json", context) if told else ""
+    plan, words_content = reported.plan, words_file(words)
+    base_name = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
+    plan_name = file_name(f"plan-{base_name}", "json", plan)  # as on every other page
+    words_name = file_name("words", "json", words_content) if words_content else ""
+    decision, since = report.decision, None if view.public else reported.last
+    context = decision.context.to_json() if decision else ""
+    context_name = file_name("context", "json", context) if decision else ""
     people = work.findings.reported_people
     last = since.model_dump_json(indent=1) + "\n" if since else ""
     last_name = file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
-            "Report of the old settings" if stale else "Report",
+            "Report (old settings)" if stale else "Report",
             lambda: handed_over(work, reported, report),
             f"report-{form}",
             "html",
             about,
             "report-html",
             type="secondary" if stale else "primary",
-            help="One page that opens offline and prints on A4.",
+            help="One file that opens offline and prints on A4.",
         )
         if isinstance(report, Report):
-            measures, what = partial(measures_csv, report), f"measures-{form}"
-            file_button("Measures as CSV", measures, what, "csv", about, "report-csv")
-        numbers, what = partial(numbers_json, report), f"numbers-{form}"
-        file_button("All numbers as JSON", numbers, what, "json", about, "report-json")
-        repeat = "From it and the table the release and its report can be made again."
-        plan_button(plan, f"plan-{called}", "report-plan", help=repeat)
+            measures, stem = partial(measures_csv, report), f"measures-{form}"
+            file_button("Measures as CSV", measures, stem, "csv", about, "report-csv")
+        numbers, stem = partial(numbers_json, report), f"numbers-{form}"
+        file_button("All numbers as JSON", numbers, stem, "json", about, "report-json")
+        repeat = "With this plan and the table, you can make the release and its report again."
+        plan_button(plan, f"plan-{base_name}", "report-plan", help=repeat)
         for label, data, name, key, argument in (
-            ("Your texts", typed, words_name, "words", "WORDS"),
+            ("Your texts", words_content, words_name, "words", "WORDS"),
             ("Purpose file (JSON)", context, context_name, "context", "CONTEXT"),
-            ("What the last report said", last, last_name, "last", "LAST"),
+            ("Numbers of the last report", last, last_name, "last", "LAST"),
         ):
             if data:
                 about_it = f"{argument}.json for the command line."
                 save_button(label, data, name, f"report-{key}", "description", help=about_it)
-    given = {
+    files = {
         "words": words_name, "context": context_name, "last": last_name,
         "population": people.name if people and not view.public else "",
         "release": file[0] if file else "",
     }  # fmt: skip
-    st.caption("The same report from the command line, beside these files:")
+    st.caption("To make the same report from the command line, in the folder with these files:")
     st.code(
         command(
-            plan_name, work.table.file.name, view.public, view.publish, reported.closely, **given
+            plan_name, work.table.file.name, view.public, view.publish, reported.closely, **files
         ),
         "bash",
         wrap_lines=True,
@@ -342,7 +341,7 @@ def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
     st.toggle(
         "Preview",
         **bound("report-preview", work.view(ReportView).preview, "preview", into=ReportView),
-        help="The report as it opens in a browser. A policy within it lets nothing be fetched.",
+        help="The report as it opens in a browser. Its security policy blocks all downloads.",
     )
     if work.view(ReportView).preview:
         page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
@@ -350,7 +349,7 @@ def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
 
 
 def earlier_releases(work: Work) -> None:
-    """The lines about this table, the newest first; nothing where no record is kept."""
+    """The recorded releases of this table, newest first; nothing without a record."""
     if record_file() is None or work.table.records.in_engine:
         return
     table = state.remembered(
@@ -363,32 +362,31 @@ def earlier_releases(work: Work) -> None:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     st.caption(
-        "Whoever runs this server keeps a record of releases: who had one, when, and what "
-        "was found; no cells and no names of columns. Shown are those of a table with the "
-        "same bytes. A line is written when a download is made, whether or not the browser "
-        "kept it."
+        "This server records releases: who had one, when, and what was reached, but no cells and "
+        "no names of columns. The list shows releases of tables with the same bytes. A line is "
+        "written when a download is made, whether or not the browser saved it."
     )
     if not lines:
-        st.info("None is recorded yet.")
+        st.info("No release of this table is recorded yet.")
         return
-    st.table([_row(line) for line in reversed(lines)])
+    st.table([_build_record_row(line) for line in reversed(lines)])
 
 
-def _row(line: Mapping[str, Any]) -> dict[str, str]:
+def _build_record_row(line: Mapping[str, Any]) -> dict[str, str]:
     return {
         "When (UTC)": plain(line["when"][:19].replace("T", " ")),
         "Who": plain(line["who"]),
         "By": plain(line["by"]),
         "k": str(line["k"]),
-        "Required and reached": plain("; ".join(map(_said, line["models"]))),
+        "Required and reached": plain("; ".join(map(_describe_model, line["models"]))),
         "Release (SHA-256)": (line["release"] or "–")[:12],
         "Plan (SHA-256)": line["plan"][:12],
     }
 
 
-def _said(one: Mapping[str, Any]) -> str:
-    level = "–" if one["found"] is None else write_number(one["found"], 6)
-    return f"{one['model']} ({one['asked']}): {level}"
+def _describe_model(model: Mapping[str, Any]) -> str:
+    level = "–" if model["found"] is None else write_number(model["found"], 6)
+    return f"{model['model']} ({model['asked']}): {level}"
 
 
 def page() -> None:
@@ -400,9 +398,9 @@ def page() -> None:
     notice(work, stale)
     if work.findings.reported is not None and words is not None:
         with st.container(key="report-shown"):
-            shown = form_of(work, work.findings.reported, words)
-            verdict(shown)
-            downloads(work, work.findings.reported, shown, words, stale)
+            form = form_of(work, work.findings.reported, words)
+            verdict(form)
+            downloads(work, work.findings.reported, form, words, stale)
             file = handed_out(work, work.findings.reported)
-            preview(work, shown, (work.findings.reported, words, work.view(ReportView), file))
+            preview(work, form, (work.findings.reported, words, work.view(ReportView), file))
     earlier_releases(work)

@@ -9,11 +9,9 @@ from kanon.studio.session.parts import SessionPart
 
 @dataclass(frozen=True)
 class ReportView(SessionPart):
-    public: bool = False  # whether the form for publication is wanted
-    publish: tuple[str, ...] = ()  # the names of the figures of the table published in it
+    public: bool = False  # the form for publication, else the internal one
+    publish: tuple[str, ...] = ()  # the names of the published figures of the table
     preview: bool = False  # whether the report is shown on the page
-    in_context: bool = False  # whether it says what its purpose, as on Decide, asks for
+    in_context: bool = False  # whether the release is checked against its purpose (page Decide)
 
-    LABELS: ClassVar[Mapping[str, str]] = {
-        "in_context": "Say whether the release has what its purpose asks for"
-    }
+    LABELS: ClassVar[Mapping[str, str]] = {"in_context": "Check the release against its purpose"}

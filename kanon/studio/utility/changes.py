@@ -1,4 +1,4 @@
-"""What changed between a table and its release: found, said, and how it is computed."""
+"""What changed between a table and its release, in numbers and sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,15 +25,15 @@ _how = Sections(__file__)
 class Changes:
     distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
     before: Associations  # how closely columns go together in the table
-    after: Associations  # and in the release
-    queries: QueryStudy  # counts, and how the release answers them
+    after: Associations  # the same in the release
+    queries: QueryStudy  # counts on the table, and the release's answers
 
 
-def changed_by(done: Run) -> Changes:
-    recoding = done.recoding
-    found = distribution_change.distributions(recoding)
+def changed_by(run: Run) -> Changes:
+    recoding = run.recoding
+    distributions = distribution_change.distributions(recoding)
     return Changes(
-        tuple(sorted(found, key=lambda one: -one.total_variation)),
+        tuple(sorted(distributions, key=lambda distribution: -distribution.total_variation)),
         association_change.before(recoding.classes),
         association_change.after(recoding),
         study(recoding),
@@ -41,120 +41,118 @@ def changed_by(done: Run) -> Changes:
 
 
 # --- sentences ------------------------------------------------------------------------------
-def distribution_sentence(changed: Changes) -> str:
-    most, least = changed.distributions[0], changed.distributions[-1]
+_EQUAL_SPREAD = "if a released value counts as each of its possible values with equal chance"
+
+
+def distribution_sentence(changes: Changes) -> str:
+    most, least = changes.distributions[0], changes.distributions[-1]
     if most.total_variation == 0:
+        return f"**No column changed**: every value is as frequent as before, {_EQUAL_SPREAD}."
+    if len(changes.distributions) > 1 and _is_alike(most, least):
         return (
-            "**No column changed**: every value is as frequent as it was, if each released value "
-            "counts as each of the values that it may mean, equally likely."
+            f"**All columns changed alike**: in each, {_count_changed_records(most)} would need a "
+            f"different value to match the original distribution, {_EQUAL_SPREAD}."
         )
-    if len(changed.distributions) > 1 and _alike(most, least):
-        return (
-            "**All columns changed alike**: to be shared out as in the original table, "
-            f"{_records(most)} would need another value in each, if each released value counts as "
-            "each of the values that it may mean, equally likely."
-        )
-    said = [
+    sentences = [
         (
-            f"**{plain(most.name)} changed most**: to be shared out as in the original table, "
-            f"{_records(most)} would need another {plain(most.name)}, if each released value "
-            "counts as each of the values that it may mean, equally likely."
+            f"**{plain(most.name)} changed most**: {_count_changed_records(most)} would need a "
+            f"different {plain(most.name)} to match the original distribution, {_EQUAL_SPREAD}."
         )
     ]
-    if len(changed.distributions) > 1:
+    if len(changes.distributions) > 1:
         amount = percent(100 * least.total_variation) if least.total_variation else "not at all"
-        said.append(f"{plain(least.name)} changed least ({amount}).")
+        sentences.append(f"{plain(least.name)} changed least ({amount}).")
     if most.suppressed:
-        said.append(
+        sentences.append(
             one_or_many(
                 most.suppressed,
                 "The {count} suppressed record has no value at all and counts in every column.",
                 "The {count} suppressed records have no value at all and count in every column.",
             )
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _records(one: Distribution) -> str:
-    number = one.total_variation * one.n_records
+def _count_changed_records(distribution: Distribution) -> str:
+    number = distribution.total_variation * distribution.n_records
     return (
-        f"{percent(100 * one.total_variation)} of the records "
+        f"{percent(100 * distribution.total_variation)} of the records "
         f"({'fewer than one' if number < 1 else thin(round(number))})"
     )
 
 
-def _alike(one: Distribution, other: Distribution) -> bool:
-    return percent(100 * one.total_variation) == percent(100 * other.total_variation)
+def _is_alike(first: Distribution, second: Distribution) -> bool:
+    return percent(100 * first.total_variation) == percent(100 * second.total_variation)
 
 
-def changed_most(changed: Changes) -> str:
-    most, least = changed.distributions[0], changed.distributions[-1]
+def changed_most(changes: Changes) -> str:
+    most, least = changes.distributions[0], changes.distributions[-1]
     if not most.total_variation:
         return "no column changed"
     share = percent(100 * most.total_variation)
-    if len(changed.distributions) > 1 and _alike(most, least):
+    if len(changes.distributions) > 1 and _is_alike(most, least):
         return f"all columns changed alike, by {share} under equal spread"
     return f"{most.name} changed most, by {share} under equal spread"
 
 
-def association_sentence(changed: Changes) -> str:
-    found = strongest(changed.before, changed.after)
-    if found is None:
-        return "All columns go together as they did"
-    digits = ".2f" if abs(found.after - found.before) >= 0.01 else ".4f"
-    before, after = f"{found.before:{digits}}", f"{found.after:{digits}}"
+def association_sentence(changes: Changes) -> str:
+    pair = strongest(changes.before, changes.after)
+    if pair is None:
+        return "All columns go together as before"
+    digits = ".2f" if abs(pair.after - pair.before) >= 0.01 else ".4f"
+    before, after = f"{pair.before:{digits}}", f"{pair.after:{digits}}"
     if before == after:
-        return "All columns go together as they did, to four digits"
-    verb = "less" if found.after < found.before else "more"
-    told = f"Cramér's V {before} before, {after} after"
-    return f"{found.one} and {found.other} tell {verb} of each other: {told}"
+        return "All columns go together as before, to four digits"
+    verb = "less" if pair.after < pair.before else "more"
+    values = f"Cramér's V {before} before, {after} after"
+    return f"{pair.one} and {pair.other} tell {verb} of each other: {values}"
 
 
-def association_notes(changed: Changes) -> str:
-    found, said = changed.before, []
-    if found.near_unique:
-        said.append(
-            f"Left out, for having fewer than {association_change.RECORDS_PER_VALUE} records "
-            "for each value in the mean: "
-            f"{_some([plain(name) for name in found.near_unique])}. What is nearly unique "
-            "seems to go together with everything."
+def association_notes(changes: Changes) -> str:
+    associations, notes = changes.before, []
+    if associations.near_unique:
+        notes.append(
+            f"Left out, with fewer than {association_change.RECORDS_PER_VALUE} records per value "
+            f"on average: {_list_some([plain(name) for name in associations.near_unique])}. Nearly "
+            "unique columns seem to go together with everything."
         )
-    if found.left_out:
-        pairs = [f"{plain(one)} × {plain(other)}" for one, other in found.left_out]
+    if associations.left_out:
+        pairs = [f"{plain(first)} × {plain(second)}" for first, second in associations.left_out]
         most = thin(association_change.MOST_PAIRS)
-        said.append(f"Left out, for having more than {most} pairs of values: {_some(pairs)}.")
-    if found.binned:
-        said.append(
-            f"Numbers are counted in {association_change.BINS} bins of equally many records "
-            f"of the original table: {_some([plain(name) for name in found.binned])}."
+        notes.append(f"Left out, with more than {most} pairs of values: {_list_some(pairs)}.")
+    if associations.binned:
+        notes.append(
+            f"Numbers grouped into {association_change.BINS} bins with equally many records of "
+            f"the original table: {_list_some([plain(name) for name in associations.binned])}."
         )
-    if not found.pairs:
-        said.append("There are no two columns left that could go together.")
-    return " ".join(said)
+    if not associations.pairs:
+        notes.append("No two columns are left to compare.")
+    return " ".join(notes)
 
 
-def _some(names: list[str]) -> str:
-    """Up to four, and how many more there are."""
-    listed = ", ".join(names[:4])
-    return f"{listed} and {counted(len(names) - 4, 'other')}" if len(names) > 4 else listed
-
-
-def query_sentence(changed: Changes) -> str:
-    found = changed.queries
+def _list_some(names: list[str]) -> str:
+    first_names = ", ".join(names[:4])
     return (
-        f"Half of {thin(len(found.errors))} counts are off by at most "
-        f"{percent(found.quantile(0.5))}, nine of ten by at most {percent(found.quantile(0.9))}"
+        f"{first_names} and {counted(len(names) - 4, 'other')}" if len(names) > 4 else first_names
     )
 
 
-def of_change(done: Run, changed: Changes) -> list[Number]:
-    association = done.measures[association_change.CARD.name]
-    median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
+def query_sentence(changes: Changes) -> str:
+    queries = changes.queries
+    return (
+        f"Half of {thin(len(queries.errors))} counts are off by at most "
+        f"{percent(queries.quantile(0.5))}, nine of ten by at most {percent(queries.quantile(0.9))}"
+    )
+
+
+def of_change(run: Run, changes: Changes) -> list[Number]:
+    association = run.measures[association_change.CARD.name]
+    median, last = changes.queries.quantile(0.5), changes.queries.quantile(0.9)
     half = wrong_by(median, "Half")
     return [
         Number(
             f"Distribution change {distribution_change.CARD.arrow}",
-            percent(100 * done.measures[distribution_change.CARD.name]),
+            percent(100 * run.measures[distribution_change.CARD.name]),
             distribution_change.CARD.summary,
         ),
         Number(
@@ -176,28 +174,27 @@ def of_change(done: Run, changed: Changes) -> list[Number]:
 
 
 # --- the table of all measures ----------------------------------------------------------------
-WAY = "Of the way to all at root"  # the column that measures of different units can be sorted by
+WAY = "Of the way to all at root"  # sorts measures with different units
 
 
-def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
-    """The measures as a table; what went furthest comes first."""
+def overview_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
     rows = [
         {
-            "Measure": one.card.title + (f": {one.column}" if len(columns) > 1 else "")
-            if one.column
-            else one.card.title,
-            "Before": one.before,
-            "After": one.after,
-            "All at root": one.at_root,
-            WAY: one.way,
-            "Unit": one.card.unit,
-            "Better": one.card.arrow.split(" ")[0],
-            "Lowest": one.card.lowest,
-            "Highest": one.card.highest,
-            "What it says": one.card.summary,
-            "Source": one.card.source,
+            "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")
+            if value.column
+            else value.card.title,
+            "Before": value.before,
+            "After": value.after,
+            "All at root": value.at_root,
+            WAY: value.way,
+            "Unit": value.card.unit,
+            "Better": value.card.arrow.split(" ")[0],
+            "Lowest": value.card.lowest,
+            "Highest": value.card.highest,
+            "What it says": value.card.summary,
+            "Source": value.card.source,
         }
-        for one in found
+        for value in values
     ]
     numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
     table = pd.DataFrame(rows).astype(numbers)
@@ -207,64 +204,68 @@ def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.
 
 
 # --- how it is computed -----------------------------------------------------------------------
-def how_changed(done: Run, changed: Changes, shown: Distribution) -> str:
-    parts = [_spread(done), _distribution(done, changed, shown), _association(done, changed)]
-    return "\n\n".join([*parts, _queries(done, changed), _how("root")])
+def how_changed(run: Run, changes: Changes, large: Distribution) -> str:
+    parts = [
+        _explain_spread(run),
+        _explain_distribution(run, changes, large),
+        _explain_association(run, changes),
+    ]
+    return "\n\n".join([*parts, _explain_queries(run, changes), _how("root")])
 
 
-def _spread(done: Run) -> str:
-    gone = done.recoding.suppressed_records
-    if not gone:
+def _explain_spread(run: Run) -> str:
+    count = run.recoding.suppressed_records
+    if not count:
         return _how("spread")
-    suppressed = counted(gone, "suppressed record has", "suppressed records have")
+    suppressed = counted(count, "suppressed record has", "suppressed records have")
     return f"{_how('spread')} The {suppressed} no value at all."
 
 
-def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 3) -> str:
-    n = shown.n_records
-    apart = abs(shown.before - shown.after)
+def _explain_distribution(run: Run, changes: Changes, large: Distribution, most: int = 3) -> str:
+    n = large.n_records
+    apart = abs(large.before - large.after)
     furthest = sorted(range(len(apart)), key=lambda place: -apart[place])[:most]
     furthest = [place for place in furthest if apart[place] > 0]
     terms = [
-        f"|{write_decimals(shown.before[place], 1)} − {write_decimals(shown.after[place], 1)}|"
+        f"|{write_decimals(large.before[place], 1)} − {write_decimals(large.after[place], 1)}|"
         for place in furthest
     ]
-    named = ", ".join(plain(shortened(shown.values[place], 20)) for place in furthest)
-    listed = " + ".join(terms) or "0"
+    names = ", ".join(plain(shortened(large.values[place], 20)) for place in furthest)
+    sum_text = " + ".join(terms) or "0"
     rest = " + …" if (apart > 0).sum() > len(terms) else ""
-    gone = f" + {thin(shown.suppressed)}" if shown.suppressed else ""
-    each = [write_decimals(one.total_variation, 4) for one in changed.distributions]
-    several = " + ".join(each[:4]) + (" + …" if len(each) > 4 else "")
-    value = done.measures[distribution_change.CARD.name]
-    whose = f" (the largest terms: {named})" if named else ""
-    suppressed = " + suppressed" if gone else ""
+    missing = f" + {thin(large.suppressed)}" if large.suppressed else ""
+    distances = [write_decimals(column.total_variation, 4) for column in changes.distributions]
+    several = " + ".join(distances[:4]) + (" + …" if len(distances) > 4 else "")
+    value = run.measures[distribution_change.CARD.name]
+    whose = f" (the largest terms: {names})" if names else ""
+    suppressed_word = " + suppressed" if missing else ""
     return _how(
         "distribution",
-        column=plain(shown.name),
-        formula=f"½ · (Σ |before − after|{suppressed}) / n",
-        terms=f"½ · ({plain(listed)}{rest}{gone}) / {thin(n)}",
-        distance=f"{write_decimals(shown.total_variation, 4)}{whose}",
-        number=len(each),
-        mean=f"({several}) / {len(each)}",
+        column=plain(large.name),
+        formula=f"½ · (Σ |before − after|{suppressed_word}) / n",
+        terms=f"½ · ({plain(sum_text)}{rest}{missing}) / {thin(n)}",
+        distance=f"{write_decimals(large.total_variation, 4)}{whose}",
+        number=len(distances),
+        mean=f"({several}) / {len(distances)}",
         value=write_decimals(value, 4),
         source=plain(distribution_change.CARD.source),
     )
 
 
-def _association(done: Run, changed: Changes) -> str:
-    value = done.measures[association_change.CARD.name]
-    found = strongest(changed.before, changed.after)
-    pairs = changed.before.pairs
+def _explain_association(run: Run, changes: Changes) -> str:
+    value = run.measures[association_change.CARD.name]
+    pair = strongest(changes.before, changes.after)
+    pairs = changes.before.pairs
     if not pairs or value is None:
         return (
             "**Association change.** The mean of |V before − V after| over pairs of columns; "
-            "here there is none to compare."
+            "here no pair can be compared."
         )
     most = ""
-    if found is not None:
-        before, after = write_decimals(found.before, 4), write_decimals(found.after, 4)
-        gap = f"|{before} − {after}| = {abs(found.after - found.before):.4f}"
-        most = f"It changed most between {plain(found.one)} and {plain(found.other)}: {gap}. "
+    if pair is not None:
+        before, after = write_decimals(pair.before, 4), write_decimals(pair.after, 4)
+        gap = f"|{before} − {after}| = {abs(pair.after - pair.before):.4f}"
+        most = f"It changed most between {plain(pair.one)} and {plain(pair.other)}: {gap}. "
         most = most.replace("|", "\\|")
     return _how(
         "associations",
@@ -277,13 +278,15 @@ def _association(done: Run, changed: Changes) -> str:
     )
 
 
-def _queries(done: Run, changed: Changes) -> str:
-    asked, names = changed.queries, done.recoding.classes.attributes
-    middle = int(abs(asked.errors - asked.quantile(1 / 2)).argmin())
-    about = " and ".join(plain(names[j]) for j in asked.queries.attributes[middle] if j >= 0)
-    n = asked.n_records
-    kinds = asked.queries.of_ranges
-    true, estimated = float(asked.true[middle]), float(asked.estimated[middle])
+def _explain_queries(run: Run, changes: Changes) -> str:
+    study_of_counts, names = changes.queries, run.recoding.classes.attributes
+    middle = int(abs(study_of_counts.errors - study_of_counts.quantile(1 / 2)).argmin())
+    about = " and ".join(
+        plain(names[j]) for j in study_of_counts.queries.attributes[middle] if j >= 0
+    )
+    n = study_of_counts.n_records
+    kinds = study_of_counts.queries.of_ranges
+    true, estimated = float(study_of_counts.true[middle]), float(study_of_counts.estimated[middle])
     return _how(
         "queries",
         all=thin(len(kinds)),
@@ -293,6 +296,6 @@ def _queries(done: Run, changed: Changes) -> str:
         true=f"{true:.1f}",
         estimate=f"{estimated:.1f}",
         error=f"{abs(estimated - true):.1f} / {max(true, n / 1000):.1f} = "
-        f"{percent(float(asked.errors[middle]))}",
+        f"{percent(float(study_of_counts.errors[middle]))}",
         source=plain(query_error.CARD.source),
     )

@@ -1,4 +1,4 @@
-"""The experiments on learning of a session: their settings, what is known, what they say."""
+"""The session's learning experiments: settings, outcomes and sentences."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,13 +34,13 @@ from kanon.studio.utility.state import LearningView, UtilityView
 
 _how = Sections(__file__)
 
-_MOST_LESSONS = 40  # so many experiments are remembered; the oldest give way
+_MOST_LESSONS = 40  # so many experiments are remembered; the oldest are dropped
 
 
 @dataclass(frozen=True, eq=False)
 class LearningInputs:
     prepared: PreparedRun
-    labels: LabelledRecords  # what is to be learnt
+    labels: LabelledRecords  # of the target
     settings: str  # a fingerprint of the plan, the table and the labels
 
 
@@ -48,30 +48,32 @@ class LearningTask(NamedTuple):
     experiment: Experiment
     fits: tuple[Fit, ...]
     known: tuple[Outcome, ...]  # the outcomes so far
-    key: str  # a fingerprint of all that they depend on
+    key: str  # a fingerprint of everything that they depend on
 
     @property
     def lacking(self) -> list[Fit]:
-        there = {one.fit for one in self.known}
-        return [one for one in self.fits if one not in there]
+        trained = {fit.fit for fit in self.known}
+        return [fit for fit in self.fits if fit not in trained]
 
 
 def targets_offered(work: Work) -> list[str]:
-    """The columns that leave as they are: the sensitive ones first, then the others."""
-    others = [name for name, role in work.table.roles.items() if role is Role.INSENSITIVE]
-    return [*work.table.sensitive_columns, *others]
+    insensitive = [name for name, role in work.table.roles.items() if role is Role.INSENSITIVE]
+    return [*work.table.sensitive_columns, *insensitive]
 
 
 def target_used(work: Work) -> str | None:
-    """The chosen target, the sample's, or the first that is offered; None if there is none."""
-    offered = targets_offered(work)
+    """The chosen target, the sample's, or the first one; None if there is none."""
+    targets = targets_offered(work)
     sample = SAMPLES.get(work.table.origin)
-    wanted = (work.view(UtilityView).learning.target, sample.target if sample is not None else "")
-    return next((name for name in (*wanted, *offered) if name in offered), None)
+    preferred = (
+        work.view(UtilityView).learning.target,
+        sample.target if sample is not None else "",
+    )
+    return next((name for name in (*preferred, *targets) if name in targets), None)
 
 
 def plan_of_studies(work: Work) -> Plan:
-    """The plan of what is chosen on Anonymise, without what no run meets."""
+    """The plan of the settings on Anonymise, without requirements whose column is lost."""
     return plan_of(without_lost(work))
 
 
@@ -85,8 +87,8 @@ def ground_of(work: Work) -> LearningInputs:
     target = target_used(work)
     if target is None:
         raise PlanError(
-            "Every column is a quasi-identifier or an identifier, so none is left to be "
-            "predicted; make one sensitive or insensitive on the page Data."
+            "Every column is a quasi-identifier or an identifier, so there is no column to "
+            "predict; make one sensitive or insensitive on the page Data."
         )
     prepared = prepare(plan_of_studies(work), work.table.records)
     labels = labels_of(prepared, target, work.view(UtilityView).learning.share)
@@ -94,7 +96,7 @@ def ground_of(work: Work) -> LearningInputs:
 
 
 def ks_typed(text: str, most: int) -> tuple[int, ...]:
-    """The k that were typed, rising, without those above ``most``; PlanError for anything else.
+    """The typed k, rising, without those above ``most``; PlanError for anything else.
 
     >>> ks_typed("10, 3 100000", 50)
     (3, 10)
@@ -103,90 +105,91 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            f"{quoted(wrong[0])} is no k; give whole numbers of at least 2, separated by commas."
+            f"{quoted(wrong[0])} is not a k; enter whole numbers of at least 2, separated by "
+            "commas."
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
-    some = tuple(sorted(k for k in ks if k <= most))
-    if not some:
+    ks_allowed = tuple(sorted(k for k in ks if k <= most))
+    if not ks_allowed:
         raise PlanError(
-            f"No k is left: all that were given are above {thin(most)}, the largest that this "
-            f"table allows; choose at least one from 2 to {thin(most)}."
+            f"All these k are above {thin(most)}, the largest k of this table; enter at least one "
+            f"from 2 to {thin(most)}."
         )
-    return some
+    return ks_allowed
 
 
 def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
-    """The chosen experiment and its known outcomes; KanonError says why it cannot be run."""
+    """The chosen experiment and its outcomes so far; KanonError says why it cannot run."""
     view = work.view(UtilityView).learning
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
     key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
-    known = tuple(one for one in work.findings.learnt.get(key, ()) if one.fit in fits)
-    return LearningTask(experiment, fits, known, key)
+    outcomes = tuple(
+        outcome for outcome in work.findings.learnt.get(key, ()) if outcome.fit in fits
+    )
+    return LearningTask(experiment, fits, outcomes, key)
 
 
 def learning_request(work: Work) -> Request:
     lesson = lesson_of(work, ground_of(work))
-    given = (lesson.experiment, lesson.lacking)
-    return study_request("learning", learn_fits, given, with_outcomes, lesson.key)
+    arguments = (lesson.experiment, lesson.lacking)
+    return study_request("learning", learn_fits, arguments, with_outcomes, lesson.key)
 
 
 def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
-    found = {one.fit: one for one in work.findings.learnt.get(key, ())}
-    found |= {one.fit: one for one in parts if isinstance(one, Outcome)}
-    others = {name: each for name, each in work.findings.learnt.items() if name != key}
-    kept = dict([*others.items()][-(_MOST_LESSONS - 1) :])
-    return work.with_parts(replace(work.findings, learnt={**kept, key: tuple(found.values())}))
+    outcomes = {outcome.fit: outcome for outcome in work.findings.learnt.get(key, ())}
+    outcomes |= {outcome.fit: outcome for outcome in parts if isinstance(outcome, Outcome)}
+    others = {name: earlier for name, earlier in work.findings.learnt.items() if name != key}
+    recent = dict([*others.items()][-(_MOST_LESSONS - 1) :])
+    return work.with_parts(replace(work.findings, learnt={**recent, key: tuple(outcomes.values())}))
 
 
 def remaining(lesson: LearningTask) -> str:
     lacking = len(lesson.lacking)
     if lesson.known:
-        return f"Go on: {thin(lacking)} of {thin(len(lesson.fits))} to train"
-    what = "network" if lesson.experiment.classifier == "mlp" else "classifier"
-    return f"Train {counted(lacking, what)}"
+        return f"Continue: {thin(lacking)} of {thin(len(lesson.fits))} to train"
+    kind = "network" if lesson.experiment.classifier == "mlp" else "classifier"
+    return f"Train {counted(lacking, kind)}"
 
 
 def score_used(view: LearningView, labels: LabelledRecords) -> str:
-    """The chosen score, or the one that fits the number of labels."""
     return view.score or default_score(len(labels.labels))
 
 
 def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
-    names = dict.fromkeys(one.representation for one in lesson.fits)
-    found = {name: bands(lesson.known, score, name, live) for name in names}
-    return {name: each for name, each in found.items() if each}
+    names = dict.fromkeys(fit.representation for fit in lesson.fits)
+    all_bands = {name: bands(lesson.known, score, name, live) for name in names}
+    return {name: curves for name, curves in all_bands.items() if curves}
 
 
 def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    """Mean and deviation per k, of all networks and of the live ones: for reading."""
     several = lesson.experiment.trained == "release"
     table: dict[str, list[str]] = {"k": [thin(k) for k in lesson.experiment.ks]}
-    dead = any(one.dead for one in lesson.known)
+    dead = any(outcome.dead for outcome in lesson.known)
     for live in (False, True) if dead else (False,):
-        for trained, found in bands_of(lesson, score, live).items():
-            for name, band in found.items():
+        for trained, curves in bands_of(lesson, score, live).items():
+            for name, band in curves.items():
                 title = f"{trained} → {name}" if several else name
                 ends = f", {band.fits} live" if live else (", all" if dead else "")
                 table[f"{title}{ends}"] = [
-                    _shown(mean, deviation)
+                    _write_mean_and_deviation(mean, deviation)
                     for mean, deviation in zip(band.mean, band.deviation, strict=True)
                 ]
     return pd.DataFrame(table).set_index("k")
 
 
-def _shown(mean: float, deviation: float) -> str:
+def _write_mean_and_deviation(mean: float, deviation: float) -> str:
     if np.isnan(mean):
         return "–"
-    said = write_decimals(mean, 3)
-    return said if np.isnan(deviation) else f"{said} ± {deviation:.3f}"
+    text = write_decimals(mean, 3)
+    return text if np.isnan(deviation) else f"{text} ± {deviation:.3f}"
 
 
 # --- sentences ------------------------------------------------------------------------------
 def ks_said(ks: Sequence[int]) -> str:
-    """Which k are chosen.
+    """The chosen k in words.
 
     >>> ks_said([3, 5, 10])
     '3 k from 3 to 10.'
@@ -200,71 +203,79 @@ def split_said(labels: LabelledRecords) -> str:
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
-    said = f"{thin(training)} records train, the other {thin(validation)} validate."
+    sentence = (
+        f"{thin(training)} records for training, the other {thin(validation)} for validation."
+    )
     if labels.unlabelled:
         apart = one_or_many(
             labels.unlabelled,
             "{count} record without a value of the target is in neither part.",
             "{count} records without a value of the target are in neither part.",
         )
-        said = f"{said} {apart}"
-    return said
+        sentence = f"{sentence} {apart}"
+    return sentence
 
 
-def dead_said(known: Sequence[Outcome]) -> str:
-    dead = sum(one.dead for one in known)
+def dead_said(outcomes: Sequence[Outcome]) -> str:
+    dead = sum(outcome.dead for outcome in outcomes)
     if not dead:
         return ""
     return (
-        f"{thin(dead)} of {thin(len(known))} came out dead: they give every record the same "
-        "answer already on the table that they were trained on."
+        f"{thin(dead)} of {thin(len(outcomes))} are dead: they give every record the same answer, "
+        "even on the table that they were trained on."
     )
 
 
 def chance_said(
     before: Mapping[str, float], chance: float, score: str, labels: LabelledRecords
 ) -> str:
-    """Whether there is anything to be learnt at all; nothing to say if there is."""
+    """A warning if nothing can be learnt from these columns; else empty."""
     best = max(before.values(), default=float("nan"))
     if np.isnan(chance) or np.isnan(best) or best > chance + NOTHING:
         return ""
     return (
-        f"{SCORES[score].title} is {write_decimals(best, 3)} already on the table that was "
-        f"trained on, and who knows nothing reaches {write_decimals(chance, 3)}: "
-        f"{quoted(labels.target)} can hardly be predicted from these columns, or not by this "
-        "score. Choose another target or score."
+        f"{SCORES[score].title} is only {write_decimals(best, 3)} even on the training table, and "
+        f"guessing by chance reaches {write_decimals(chance, 3)}. {quoted(labels.target)} can "
+        "hardly be predicted from these columns, or not by this score. Choose another target or "
+        "score."
     )
 
 
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
     cells = {
-        (one, name): _mean(band.mean)
-        for one, found in panels.items()
-        for name, band in found.items()
+        (training, name): _get_mean(band.mean)
+        for training, curves in panels.items()
+        for name, band in curves.items()
     }
     if all(np.isnan(value) for value in cells.values()):
-        return "No score could be taken."
+        return "No score could be computed."
     sides = [
-        {name: _mean([value for key, value in cells.items() if key[at] == name]) for name in names}
+        {
+            name: _get_mean([value for key, value in cells.items() if key[at] == name])
+            for name in names
+        }
         for at, names in ((0, panels), (1, REPRESENTATIONS))
     ]
-    trained, validated = map(_best_of, sides)
-    pairs = {f"trained in {one} and validated in {name}": x for (one, name), x in cells.items()}
+    best_training, best_validation = map(_list_best, sides)
+    pairs = {
+        f"trained in {training} and validated in {name}": x for (training, name), x in cells.items()
+    }
     return (
-        f"By the mean {SCORES[score].title} over {thin(len(ks))} k: best to train on is "
-        f"{trained}; best to validate on is {validated}; the best pair is {_best_of(pairs)}."
+        f"By the mean {SCORES[score].title} over {thin(len(ks))} k, the best training "
+        f"representation is {best_training}, the best validation representation is "
+        f"{best_validation}, and the best pair is {_list_best(pairs)}."
     )
 
 
-def _mean(values: Sequence[float] | np.ndarray) -> float:
-    there = [value for value in values if not np.isnan(value)]
-    return sum(there) / len(there) if there else float("nan")
+def _get_mean(values: Sequence[float] | np.ndarray) -> float:
+    numbers = [value for value in values if not np.isnan(value)]
+    return sum(numbers) / len(numbers) if numbers else float("nan")
 
 
-def _best_of(values: Mapping[str, float]) -> str:
-    """What has the highest number to three digits, all of them if several have, and the number.
+def _list_best(values: Mapping[str, float]) -> str:
+    """The names with the highest number to three digits, and the number.
 
-    >>> _best_of({"a": 0.5, "b": 0.5001, "c": 0.4})
+    >>> _list_best({"a": 0.5, "b": 0.5001, "c": 0.4})
     'a and b alike (0.500)'
     """
     rounded = {
@@ -272,43 +283,45 @@ def _best_of(values: Mapping[str, float]) -> str:
     }
     most = max(rounded.values())
     names = [name for name, value in rounded.items() if value == most]
-    listed = " and ".join(names)
+    best_names = " and ".join(names)
     if len(names) > 1:
-        listed = f"{listed} alike"
-    return f"{listed} ({write_decimals(most, 3)})"
+        best_names = f"{best_names} alike"
+    return f"{best_names} ({write_decimals(most, 3)})"
 
 
 PUBLISHED_1 = (
-    "Published (Viton et al. 2021): proportional is best to validate on at every k; beyond k = "
-    "5000 none keeps any utility on Adult."
+    "Published (Viton et al. 2021): proportional is the best validation representation at every "
+    "k; beyond k = 5000 none keeps any utility on Adult."
 )
 PUBLISHED_2 = (
-    "Published (Viton et al. 2021): the highest values are trained in fillParent or "
-    "proportional, and validated in proportional."
+    "Published (Viton et al. 2021): the highest scores come from training in fillParent or "
+    "proportional and validating in proportional."
 )
 
 
-def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
-    learnt = [(k, at) for k, at in zip(ks, best_at(found, chance), strict=True) if at]
+def highest_said(bands_by_name: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
+    learnt = [(k, at) for k, at in zip(ks, best_at(bands_by_name, chance), strict=True) if at]
     if not learnt:
-        return "At no k anything is learnt."
+        return "Nothing is learnt at any k."
     nothing = ", ".join(thin(k) for k in ks if k not in {k for k, _ in learnt})
     behind = ", ".join(thin(k) for k, at in learnt if "proportional" not in at)
     if behind:
-        said = f"At k = {behind} another one has a higher mean than proportional."
+        sentence = f"At k = {behind} another representation has a higher mean than proportional."
     elif nothing:
-        said = "No representation has a higher mean than proportional wherever anything is learnt."
+        sentence = (
+            "Wherever anything is learnt, no representation has a higher mean than proportional."
+        )
     else:
-        said = "No representation has a higher mean than proportional at every k."
-    return f"{said} At k = {nothing} nothing is learnt." if nothing else said
+        sentence = "No representation has a higher mean than proportional at every k."
+    return f"{sentence} At k = {nothing} nothing is learnt." if nothing else sentence
 
 
 def how_learnt(work: Work, ground: LearningInputs) -> str:
     view, plan = work.view(UtilityView).learning, ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
     binary = (
-        f"With two labels, “{plain(ground.labels.labels[ground.labels.positive])}” is looked for, "
-        "the rarer one."
+        "With two labels, the classifier looks for the rarer one, "
+        f"“{plain(ground.labels.labels[ground.labels.positive])}”."
     )
     return _how(
         "learnt",
@@ -317,7 +330,7 @@ def how_learnt(work: Work, ground: LearningInputs) -> str:
         metric=plain(metric_called(work, plan.algorithm.metric).card.title),
         k=thin(trained_k(ground.prepared.classes.highest_k)),
         representations="\n".join(
-            f"- *{one.title}.* {plain(one.summary)}" for one in REPRESENTATIONS.values()
+            f"- *{card_of.title}.* {plain(card_of.summary)}" for card_of in REPRESENTATIONS.values()
         ),
         classifier=plain(card.title),
         about_classifier=plain(card.summary),

@@ -1,4 +1,4 @@
-"""Learning: the part of the page Utility about classifiers over k and representations."""
+"""The part *Learning*: classifiers over k and representations."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,14 +51,14 @@ from kanon.studio.widgets.progress import begin_button, earlier_study
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 
-def _look(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     view = state.work().view(UtilityView)
     state.change(replace(view, learning=replace(view.learning, **fields)))
 
 
 def show_learning(work: Work) -> None:
     ground, problem = ground_here(work)
-    _choices(work, ground)
+    _show_choices(work, ground)
     if ground is None:
         no_ground(work, problem)
         return
@@ -67,23 +67,23 @@ def show_learning(work: Work) -> None:
         lesson = lesson_of(work, ground)
     except KanonError as error:
         problem = error.sentence
-    _start(work, ground, lesson, problem)
+    _show_start(work, ground, lesson, problem)
     if lesson is None:
         st.error(plain(problem), icon=":material/error:")
         return
     if lesson.known:
-        _results(work, ground, lesson)
+        _show_results(work, ground, lesson)
     elif "learning" not in work.running:
         st.info(
-            "Nothing was trained with these settings yet. What is found stays for this "
-            "session, a cancelled experiment goes on where it was."
+            "Nothing was trained with these settings yet. Results stay for this session, and a "
+            "cancelled experiment continues where it stopped."
         )
     with st.expander("How it is computed"):
         st.markdown(how_learnt(work, ground))
 
 
 def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
-    """The table and its labels; None, and the reason, where nothing can be learnt."""
+    """The table and its labels, or None and the reason why nothing can be learnt."""
     try:
         key = ground_key(work)
         return state.remembered("learning ground", key, lambda: ground_of(work)), ""
@@ -98,54 +98,54 @@ def no_ground(work: Work, problem: str) -> None:
 
 
 def target_choice(work: Work, key: str) -> None:
-    offered = targets_offered(work)
+    targets = targets_offered(work)
     st.selectbox(
         "Target",
-        offered,
-        index=None if not offered else 0,
-        **bound(f"{key}-{work.version}", target_used(work), "target", into=_look, keep=True),
-        help="The column that is to be predicted from the quasi-identifiers: any that leaves as "
-        "it is, sensitive or insensitive.",
+        targets,
+        index=None if not targets else 0,
+        **bound(f"{key}-{work.version}", target_used(work), "target", into=_set, keep=True),
+        help="The column to predict from the quasi-identifiers: any column that is released "
+        "unchanged, sensitive or insensitive.",
         placeholder="No column",
     )
 
 
 def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
-    used = (
+    score = (
         score_used(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
     )
     st.selectbox(
         "Score",
         list(SCORES),
-        **bound(key, used, "score", into=_look, keep=True),
+        **bound(key, score, "score", into=_set, keep=True),
         format_func=lambda name: SCORES[name].title,
-        help=SCORES[used].summary,
+        help=SCORES[score].summary,
     )
 
 
-def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
+def ks_field(text: str, key: str, change_view: Callable[..., None]) -> None:
     st.text_input(
         "k, separated by commas",
-        **bound(key, typed, "ks", into=look, keep=True),
-        help="The fourteen k of the papers at first. Those above the number of records, or of "
-        "persons where k counts them, are left out.",
+        **bound(key, text, "ks", into=change_view, keep=True),
+        help="At first the fourteen k of the papers. Values above the number of records (persons, "
+        "where k counts them) are left out.",
     )
 
 
-def _choices(work: Work, ground: LearningInputs | None) -> None:
+def _show_choices(work: Work, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).learning
     titles = {
         "original": "1: trained on the original table",
         "release": f"2: trained on the release for k = {thin(trained_k(work.table.highest_k))}",
     }
-    segments("Experiment", titles, "learning-trained", view.trained, "trained", _look)
+    segments("Experiment", titles, "learning-trained", view.trained, "trained", _set)
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
     with columns[0]:
         target_choice(work, "learning-target")
     columns[1].selectbox(
         "Classifier",
         list(CLASSIFIERS),
-        **bound("learning-classifier", view.classifier, "classifier", into=_look, keep=True),
+        **bound("learning-classifier", view.classifier, "classifier", into=_set, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         help=plain(CLASSIFIERS[view.classifier].card.summary),
     )
@@ -155,58 +155,64 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
         "Seeds",
         min_value=1,
         max_value=50,
-        **bound("learning-seeds", view.seeds, "seeds", into=_look, keep=True),
+        **bound("learning-seeds", view.seeds, "seeds", into=_set, keep=True),
         disabled=not CLASSIFIERS[view.classifier].seeded,
-        help="So many are trained, each from another beginning; shown are their mean and standard "
-        "deviation.",
+        help="The number of classifiers trained, each from a different start. Charts show their "
+        "mean and standard deviation.",
     )
 
 
-def _further(work: Work, problem: str) -> None:
+def _show_further_settings(work: Work, problem: str) -> None:
     view = work.view(UtilityView).learning
     with st.popover("k and share for training", icon=":material/tune:"):
-        # A closed popover's fields are not told of new values: their keys hold them.
-        ks_field(view.ks, f"learning-ks-{view.ks}", _look)
+        # A closed popover's fields miss new values, so their keys hold them.
+        ks_field(view.ks, f"learning-ks-{view.ks}", _set)
         if problem:
             st.error(plain(problem), icon=":material/error:")
         st.selectbox(
             "Share for training",
             sorted({*_SHARES, view.share}),
-            **bound(f"learning-share-{view.share}", view.share, "share", into=_look, keep=True),
+            **bound(f"learning-share-{view.share}", view.share, "share", into=_set, keep=True),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
         )
 
 
-def _start(work: Work, ground: LearningInputs, lesson: LearningTask | None, problem: str) -> None:
+def _show_start(
+    work: Work, ground: LearningInputs, lesson: LearningTask | None, problem: str
+) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        _further(work, problem)  # always the first here, so that an open one stays open
+        _show_further_settings(work, problem)  # always first, so that an open one stays open
         label = remaining(lesson) if lesson is not None and lesson.lacking else ""
         begin_button("learning", label, learning_request)
-        said = split_said(ground.labels)
+        sentence = split_said(ground.labels)
         if lesson is not None:
-            said = f"{ks_said(lesson.experiment.ks)} {said}"
-        st.caption(said, width="stretch")
+            sentence = f"{ks_said(lesson.experiment.ks)} {sentence}"
+        st.caption(sentence, width="stretch")
     if lesson is not None:
         earlier_study(work, "learning", lesson.key)
 
 
-def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
+def _show_results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     view, ks = work.view(UtilityView).learning, lesson.experiment.ks
     score = score_used(view, ground.labels)
     dead = dead_said(lesson.known)
     live = view.live and bool(dead)
     panels = bands_of(lesson, score, live)
     if not panels:
-        st.warning(f"{dead} None is left, so all are shown.", icon=":material/error:")
+        st.warning(f"{dead} No other is left, so all are shown.", icon=":material/error:")
         live, panels = False, bands_of(lesson, score, False)
     single = view.trained == "original"
     first = next(iter(panels.values()))
-    counting = [one for one in lesson.known if not (live and one.dead)]
+    counting = [result for result in lesson.known if not (live and result.dead)]
     place = list(SCORES).index(score)
     as_trained = {
         name: float(
             sum(own) / len(own)
-            if (own := [one.before[place] for one in counting if one.fit.representation == name])
+            if (
+                own := [
+                    result.before[place] for result in counting if result.fit.representation == name
+                ]
+            )
             else float("nan")
         )
         for name in panels
@@ -226,7 +232,7 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     if live:
         title += f", {counted(len(counting), 'live network')}"
     figure = scores_chart(
-        {titles[name]: each for name, each in panels.items()},
+        {titles[name]: band for name, band in panels.items()},
         ks, SCORES[score], title, {titles[name]: value for name, value in as_trained.items()},
         chance, ground.prepared.classes.of,
     )  # fmt: skip
@@ -237,8 +243,8 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     )  # fmt: skip
     if lesson.lacking:
         st.caption(
-            f"So far {len(lesson.known)} of {len(lesson.fits)} are trained; the means are "
-            "over those."
+            f"So far {len(lesson.known)} of {len(lesson.fits)} are trained; the means are over "
+            "these."
         )
     nothing = chance_said(as_trained, chance, score, ground.labels)
     if nothing:
@@ -246,7 +252,7 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     if dead:
         st.toggle(
             "Leave out dead networks",
-            **bound("learning-live", view.live, "live", into=_look, keep=True),
+            **bound("learning-live", view.live, "live", into=_set, keep=True),
         )
         st.markdown(dead)
     if single:

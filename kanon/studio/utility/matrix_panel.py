@@ -1,4 +1,4 @@
-"""The release as a matrix: the part of the page Utility about representations."""
+"""The part *As a matrix*: the release in one of four representations."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -31,56 +31,56 @@ from kanon.studio.widgets.result import checked, in_columns, name_in_files, noti
 
 _how = Sections(__file__)
 
-_READABLE = 24  # of so many nodes all are shown, with the numbers in their cells
+_READABLE = 24  # up to so many nodes are all drawn, with numbers in their cells
 
-_FEW = 3  # of so many attributes the whole tuple fits beside its row
+_FEW = 3  # up to so many attributes, the whole tuple fits beside its row
 
 _SHARES = "proportional"
 
 
-def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
-    recoding = done.recoding
+def show_matrix(work: Work, result: Result, run: Run, k: int) -> None:
+    recoding = run.recoding
     attribute = which_attribute(recoding, work.view(UtilityView).attribute)
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
+    form_side, column_side = st.columns([3, 1], vertical_alignment="bottom")
+    with form_side:
         _choose_representation(work)
-    with right:
+    with column_side:
         _choose_attribute(work, recoding.classes.attributes, attribute)
     name = work.view(UtilityView).representation
     st.caption(plain(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
     matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
     place = recoding.classes.attributes.index(attribute)
-    shown = state.remembered(
+    visible = state.remembered(
         "representation-shown", (*about, attribute), lambda: ShownPart.of(recoding, matrix, place)
     )
-    rows, names = row_labels(recoding, shown)
-    sizes = recoding.counts[shown.classes].tolist()
+    rows, names = row_labels(recoding, visible)
+    sizes = recoding.counts[visible.classes].tolist()
     picture(
-        representation_chart(shown, rows, names, finding(name, shown)),
-        lambda: representation_table(shown, names, sizes),
+        representation_chart(visible, rows, names, finding(name, visible)),
+        lambda: representation_table(visible, names, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
-        PictureSettings.of_run(work, done.prepared, k),
+        PictureSettings.of_run(work, run.prepared, k),
         original=True,
     )
-    st.caption(plain(picture_caption(recoding, shown)))
+    st.caption(plain(picture_caption(recoding, visible)))
     in_columns(of_matrix(recoding, matrix))
     if name == _SHARES:
-        _disclosure(work, result, done, k)
+        _show_disclosure(work, result, run, k)
     else:
         st.caption(plain(nothing_more(name)))
-    _downloads(result, done, k, name)
+    _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
-        st.markdown(how_represented(recoding, matrix, shown, name))
+        st.markdown(how_represented(recoding, matrix, visible, name))
 
 
 def _choose_representation(work: Work) -> None:
-    chosen = work.view(UtilityView).representation
+    representation = work.view(UtilityView).representation
     segments(
         "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
-        "utility-representation", chosen, "representation", UtilityView,
-        help="What stands in the matrix that a learner is given.",
+        "utility-representation", representation, "representation", UtilityView,
+        help="The numbers in the matrix that a learner gets.",
     )  # fmt: skip
 
 
@@ -94,39 +94,39 @@ def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> 
     )
 
 
-def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
-    recoding = done.recoding
-    columns = [each.name for each in recoding.classes.sensitive]
+def _show_disclosure(work: Work, result: Result, run: Run, k: int) -> None:
+    recoding = run.recoding
+    columns = [sensitive.name for sensitive in recoding.classes.sensitive]
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
-    def found() -> ShareDisclosure:
+    def measure_disclosure() -> ShareDisclosure:
         with st.spinner("Attacking every record of the table, with and without the shares …"):
             return disclosed(recoding, column)
 
     st.markdown("**What the shares disclose**")
     if len(work.table.sensitive_columns) > 1:
         sensitive_choice("utility-sensitive")
-    numbers = state.remembered("disclosed", (result.settings, k, column), found)
-    told = of_disclosure(numbers)
-    for place, (number, note) in zip(st.columns(len(told)), told, strict=True):
+    numbers = state.remembered("disclosed", (result.settings, k, column), measure_disclosure)
+    pairs = of_disclosure(numbers)
+    for place, (number, note) in zip(st.columns(len(pairs)), pairs, strict=True):
         place.metric(number.label, number.value, help=number.help)
         place.caption(plain(note))
     st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
 
 
-def _downloads(result: Result, done: Run, k: int, name: str) -> None:
-    source, recoding = done.prepared.source, done.recoding
+def _show_downloads(result: Result, run: Run, k: int, name: str) -> None:
+    source, recoding = run.prepared.source, run.recoding
     if not isinstance(source, MemorySource):
-        st.caption("The rows of this table stay where they are, so no file with a matrix is made.")
+        st.caption("This table stays in its engine, so there is no file with a matrix.")
         return
-    problem = checked(result, done, k).problem
+    problem = checked(result, run, k).problem
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
     )
-    rows_by = done.prepared.plan.order
+    rows_by = run.prepared.plan.order
     st.markdown("**The released table with this matrix**")
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
@@ -135,52 +135,49 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
             make = partial(representation_file, source, recoding, name, kind, neutral, rows_by)
             file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                noting(result.settings, done, make),
-                f"released-{name.lower()}-{name_in_files(done.prepared.plan)}",
+                noting(result.settings, run, make),
+                f"released-{name.lower()}-{name_in_files(run.prepared.plan)}",
                 kind,
                 f"{result.settings}|{k}|{name}|{neutral}|{order}",
                 f"utility-matrix-{kind}",
                 original=True,
             )
-        st.caption(
-            "A row per released record: its columns, then those of the matrix.", width="content"
-        )
+        st.caption("One row per released record: its columns, then the matrix.", width="content")
     values = counted(sum(tree.n_leaves for tree in recoding.hierarchies), "value")
     st.caption(
-        f"**The names of the matrix's columns list all {values} of the hierarchies**, those that "
-        "the release has blurred too: keep the file as safe as the hierarchies, where a value "
-        "alone says something about a person."
+        f"**The column names of the matrix list all {values} of the hierarchies**, including "
+        "those that the release generalised. If a value alone says something about a person, "
+        "protect the file as you protect the hierarchies."
     )
     if clashes:
         old, new = (f"“{plain(name)}”" for name in next(iter(clashes.items())))
         more = f", and {thin(len(clashes) - 1)} more" if len(clashes) > 1 else ""
         st.caption(
-            f"The table has a column {old} of its own: that of the matrix is called {new}{more}."
+            f"The table already has a column {old}, so the matrix calls its own {new}{more}."
         )
 
 
-# --- what is said of it -----------------------------------------------------------------------
-def which_attribute(recoding: Recoding, chosen: str) -> str:
+# --- sentences and numbers --------------------------------------------------------------------
+def which_attribute(recoding: Recoding, attribute: str) -> str:
     names = recoding.classes.attributes
-    if chosen in names:
-        return chosen
+    if attribute in names:
+        return attribute
 
-    def seen(place: int) -> tuple[bool, int]:
+    def rate(place: int) -> tuple[bool, int]:
         tree = recoding.hierarchies[place]
         released = np.unique(recoding.nodes[:, place])
         return 3 < tree.root + 1 <= _READABLE, int((released >= tree.n_leaves).sum())
 
-    return names[max(range(len(names)), key=seen)]
+    return names[max(range(len(names)), key=rate)]
 
 
-def row_labels(recoding: Recoding, shown: ShownPart) -> tuple[list[str], list[str]]:
-    """What stands beside each row, and its whole tuple."""
+def row_labels(recoding: Recoding, visible: ShownPart) -> tuple[list[str], list[str]]:
     released = recoding.released
-    place = released.attributes.index(shown.attribute)
+    place = released.attributes.index(visible.attribute)
     labels = recoding.hierarchies[place].labels
-    names = [released_label(released, position) for position in shown.classes]
+    names = [released_label(released, position) for position in visible.classes]
     rows = []
-    for name, position in zip(names, shown.classes, strict=True):
+    for name, position in zip(names, visible.classes, strict=True):
         size = counted(int(recoding.counts[position]), "record")
         short = shortened(labels[recoding.nodes[position, place]], 22)
         few = len(released.attributes) <= _FEW and len(name) <= 34
@@ -188,30 +185,30 @@ def row_labels(recoding: Recoding, shown: ShownPart) -> tuple[list[str], list[st
     return rows, names
 
 
-def finding(name: str, shown: ShownPart) -> str:
-    filled, cells = int((shown.entries > 0).sum()), shown.entries.size
-    between = int(((shown.entries > 0) & (shown.entries < 1)).sum())
+def finding(name: str, visible: ShownPart) -> str:
+    filled, cells = int((visible.entries > 0).sum()), visible.entries.size
+    between = int(((visible.entries > 0) & (visible.entries < 1)).sum())
     parts = f", {between} of them between 0 and 1" if between else ""
     return (
-        f"{shortened(shown.attribute, 30)}, {REPRESENTATIONS[name].title}: "
+        f"{shortened(visible.attribute, 30)}, {REPRESENTATIONS[name].title}: "
         f"{filled} of {cells} cells are above 0{parts}"
     )
 
 
-def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
-    tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
-    ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
-    classes = counted(len(shown.classes), "class", "classes")
-    said = [
-        f"{classes} of {thin(recoding.n_classes)}; a learner gets a class's row once for each of "
-        "its records.",
+def picture_caption(recoding: Recoding, visible: ShownPart) -> str:
+    tree = recoding.hierarchies[recoding.classes.attributes.index(visible.attribute)]
+    ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
+    classes = counted(len(visible.classes), "class", "classes")
+    sentences = [
+        f"{classes} of {thin(recoding.n_classes)}; a learner gets the row of a class once for "
+        "each of its records.",
         "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
         else "Outlined: the released value.",
     ]
-    if shown.left_out:
-        said.append(counted(shown.left_out, "rarer node left out.", "rarer nodes left out."))
-    return " ".join(said)
+    if visible.left_out:
+        sentences.append(counted(visible.left_out, "rarer node left out.", "rarer nodes left out."))
+    return " ".join(sentences)
 
 
 def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
@@ -228,94 +225,95 @@ def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
         Number(
             "Stored",
             f"{thin(classes)} × {thin(columns)}",
-            "Classes × columns: all records of a class have the same row, so it is kept once "
+            "Classes × columns: all records of a class have the same row, so it is stored once "
             "and written out batch by batch.",
         ),
         Number(
             "Cells above 0",
             percent(100 * filled / cells if cells else 0.0),
-            f"{thin(filled)} of {thin(cells)} stored cells; only these are kept in memory. "
+            f"{thin(filled)} of {thin(cells)} stored cells; only these use memory. "
             "More is neither better nor worse.",
         ),
     ]
 
 
 def nothing_more(name: str) -> str:
-    """Why the other representations disclose nothing: they are made from the release."""
     return (
         f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
-        "alone: who holds those learns nothing new from it."
+        "alone. Anyone who has those learns nothing new from it."
     )
 
 
-def of_disclosure(found: ShareDisclosure) -> list[tuple[Number, str]]:
-    cells = thin(found.cells)
+def of_disclosure(leak: ShareDisclosure) -> list[tuple[Number, str]]:
+    cells = thin(leak.cells)
     numbers = [
-        (_number("exact_share", found.exact_share), f"{thin(found.exact)} of {cells} cells"),
-        (_number("alone_share", found.alone_share), f"{thin(found.alone)} of {cells} cells"),
+        (_get_number("exact_share", leak.exact_share), f"{thin(leak.exact)} of {cells} cells"),
+        (_get_number("alone_share", leak.alone_share), f"{thin(leak.alone)} of {cells} cells"),
     ]
-    if found.release is not None and found.shares is not None:
+    if leak.release is not None and leak.shares is not None:
         for name in ("sureness", "certain", "right"):
-            before, after = (getattr(guess, name) for guess in (found.release, found.shares))
+            before, after = (getattr(guess, name) for guess in (leak.release, leak.shares))
             without = f"{percent(100 * before)} without the shares"
-            numbers.append((_number(name, after), without))
+            numbers.append((_get_number(name, after), without))
     return numbers
 
 
-def _number(name: str, share: float) -> Number:
+def _get_number(name: str, share: float) -> Number:
     card = CARDS[name]
     label = f"{card.title} {card.arrow}"
     return Number(label, percent(100 * share), card.summary)
 
 
-def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    if found.exact:
+def disclosure_sentence(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
+    if leak.exact:
         cells = (
-            f"**{percent(100 * found.exact_share)}** of the cells were generalised in vain: all "
-            "records of their class have one original value, and the shares publish it again."
+            f"**{percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
+            "all records of their class have the same original value, and the shares publish it "
+            "again."
         )
     else:
-        cells = "In no class do all records have one original value behind a generalised one."
+        cells = "In no class do all records have the same original value behind a generalised one."
     alone = one_or_many(
-        found.alone,
-        "Shares times class size tell how many records of each class have which original value: "
-        "**{count} generalised cell** ({share} of all cells) is the only one of their class with "
-        "that value.",
-        "Shares times class size tell how many records of each class have which original value: "
-        "**{count} generalised cells** ({share} of all cells) are the only ones of their class "
-        "with that value.",
-        share=percent(100 * found.alone_share),
+        leak.alone,
+        "A share times the class size is the number of records with that original value. "
+        "**{count} generalised cell** ({share} of all cells) is the only one in its class with "
+        "its value.",
+        "A share times the class size is the number of records with that original value. "
+        "**{count} generalised cells** ({share} of all cells) are each the only one in their "
+        "class with their value.",
+        share=percent(100 * leak.alone_share),
     )
-    said = [alone, cells]
-    if found.release is None or found.shares is None or column is None:
-        said.append(
-            "What the shares tell about a sensitive column is not measured: no column has "
-            "that role."
+    sentences = [alone, cells]
+    if leak.release is None or leak.shares is None or column is None:
+        sentences.append(
+            "No column is sensitive, so what the shares reveal about one is not measured."
         )
-        return " ".join(said)
-    said.append(
-        "Who knows all quasi-identifiers of a person is on average "
-        f"{_changed(found, 'sureness')} sure of the person's {plain(column)}, certain of "
-        f"{_changed(found, 'certain')} of the records, and guesses {_changed(found, 'right')} "
-        "right. k and each class's l and t stay as they are, and do not show this. Not "
-        "considered: who knows more than the quasi-identifiers, or several releases put "
-        "together."
+        return " ".join(sentences)
+    sure, certain, right = (
+        _compare_shares(leak, name) for name in ("sureness", "certain", "right")
+    )
+    sentences.append(
+        f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
+        f"person's {plain(column)}, is certain for {certain} of the records, and guesses {right} "
+        "right. k and the l and t of each class do not show this, as they do not change. Not "
+        "considered: attackers who know more than the quasi-identifiers, and several releases "
+        "combined."
     )
     if suppressed:
-        gone = counted(suppressed, "suppressed record")
-        said.append(f"{gone} counted too: of them a certain guess can be wrong.")
-    return " ".join(said)
+        records = counted(suppressed, "suppressed record")
+        sentences.append(f"{records} counted too; for these, even a certain guess can be wrong.")
+    return " ".join(sentences)
 
 
-def _changed(found: ShareDisclosure, name: str) -> str:
-    assert found.release is not None and found.shares is not None
-    before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
+def _compare_shares(leak: ShareDisclosure, name: str) -> str:
+    assert leak.release is not None and leak.shares is not None
+    before, after = (percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
     if before == after:
         return f"**{after}** (as without the shares)"
     return f"**{after}** ({before} without the shares)"
 
 
-def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: str) -> str:
+def how_represented(recoding: Recoding, matrix: Matrix, visible: ShownPart, name: str) -> str:
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
     return _how(
@@ -325,37 +323,37 @@ def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: 
         fill_parent=REPRESENTATIONS["fillParent"].title,
         fill_child=REPRESENTATIONS["fillChild"].title,
         proportional=REPRESENTATIONS["proportional"].title,
-        row=_worked(recoding, shown, name),
+        row=_explain_row(recoding, visible, name),
         sources=plain(sources),
     )
 
 
-def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
-    # The row that has most to show.
-    between = ((shown.entries > 0) & (shown.entries < 1)).sum(axis=1)
+def _explain_row(recoding: Recoding, visible: ShownPart, name: str) -> str:
+    # The row with the most cells between 0 and 1.
+    between = ((visible.entries > 0) & (visible.entries < 1)).sum(axis=1)
     row = int(between.argmax()) if between.any() else 0
-    position = int(shown.classes[row])
+    position = int(visible.classes[row])
     size = int(recoding.counts[position])
     label = plain(released_label(recoding.released, position))
-    at = plain(shortened(shown.labels[int(shown.released[row])], 24))
-    entries = shown.entries[row]
+    at = plain(shortened(visible.labels[int(visible.released[row])], 24))
+    entries = visible.entries[row]
     order = np.argsort(-entries, kind="stable")
     filled = [int(place) for place in order if entries[place] > 0]
-    some = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
+    listed = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
     if name == "proportional":
         terms = [
-            f"{plain(shortened(shown.labels[place], 24))}: "
+            f"{plain(shortened(visible.labels[place], 24))}: "
             f"{thin(round(float(entries[place]) * size))}/{thin(size)} = "
             f"{write_decimals(float(entries[place]), 3)}"
-            for place in some
+            for place in listed
         ]
     else:
-        terms = [f"{plain(shortened(shown.labels[place], 24))}: 1" for place in some]
-    rest = len(filled) - len(some)
+        terms = [f"{plain(shortened(visible.labels[place], 24))}: 1" for place in listed]
+    rest = len(filled) - len(listed)
     if rest:
         terms.append(f"and {thin(rest)} more above 0")
     records = counted(size, "record")
     return (
-        f"**One row.** The class [{label}] has {records}; its v in {plain(shown.attribute)} is "
+        f"**One row.** The class [{label}] has {records}; its v in {plain(visible.attribute)} is "
         f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

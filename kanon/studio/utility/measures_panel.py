@@ -1,4 +1,4 @@
-"""What changed: the part of the page Utility about distributions, associations and measures."""
+"""The part *What changed*: distributions, associations and all measures."""
 
 import streamlit as st
 
@@ -32,57 +32,57 @@ from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.result import in_columns
 
 
-def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
+def show_measures(work: Work, result: Result, run: Run, k: int) -> None:
     about = f"{result.settings}|{k}"
-    changed = state.remembered("changed", about, lambda: changed_by(done))
-    st.markdown(distribution_sentence(changed))
-    settings = PictureSettings.of_run(work, done.prepared, k)
-    shown = _distributions(work, changed, about, k, settings)
-    in_columns(of_change(done, changed))
-    _associations(changed, about, settings)
+    changes = state.remembered("changed", about, lambda: changed_by(run))
+    st.markdown(distribution_sentence(changes))
+    settings = PictureSettings.of_run(work, run.prepared, k)
+    large = _show_distributions(work, changes, about, k, settings)
+    in_columns(of_change(run, changes))
+    _show_associations(changes, about, settings)
     picture(
-        query_chart(changed.queries, query_sentence(changed)),
-        lambda: query_table(changed.queries, done.recoding.classes.attributes),
+        query_chart(changes.queries, query_sentence(changes)),
+        lambda: query_table(changes.queries, run.recoding.classes.attributes),
         "utility-queries",
         f"{about}|queries",
         settings,
     )
-    _all_measures(result, done, about)
+    _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(how_changed(done, changed, shown))
+        st.markdown(how_changed(run, changes, large))
 
 
-def _distributions(
-    work: Work, changed: Changes, about: str, k: int, settings: PictureSettings
+def _show_distributions(
+    work: Work, changes: Changes, about: str, k: int, settings: PictureSettings
 ) -> Distribution:
-    """A small panel per column, and one of them large; returns that one."""
-    found = changed.distributions
-    most = found[0]
+    """Draw a small panel per column and a large one; returns the large one."""
+    distributions = changes.distributions
+    most = distributions[0]
     picture(
-        distribution_panels(found, f"k = {thin(k)}: {escaped(changed_most(changed), 90)}"),
-        lambda: distributions_table(found),
+        distribution_panels(distributions, f"k = {thin(k)}: {escaped(changed_most(changes), 90)}"),
+        lambda: distributions_table(distributions),
         "utility-distributions",
         f"{about}|distributions",
         settings,
         original=True,
     )
-    if len(found) == 1:
+    if len(distributions) == 1:
         return most
-    by_name = {one.name: one for one in found}
-    chosen = work.view(UtilityView).attribute
-    if chosen not in by_name:
-        chosen = most.name
+    by_name = {large.name: large for large in distributions}
+    attribute = work.view(UtilityView).attribute
+    if attribute not in by_name:
+        attribute = most.name
     st.selectbox(
-        "Look closer at",
+        "Zoom in on",
         list(by_name),
-        **bound(f"utility-attribute-{work.version}", chosen, "attribute", into=UtilityView),
+        **bound(f"utility-attribute-{work.version}", attribute, "attribute", into=UtilityView),
         width=320,
     )
-    one = by_name[chosen]
+    large = by_name[attribute]
     picture(
         distribution_large(
-            one,
-            f"{escaped(one.name)}: changed by {percent(100 * one.total_variation)} under equal "
+            large,
+            f"{escaped(large.name)}: changed by {percent(100 * large.total_variation)} under equal "
             "spread",
         ),
         None,
@@ -91,37 +91,37 @@ def _distributions(
         settings,
         original=True,
     )
-    return one
+    return large
 
 
-def _associations(changed: Changes, about: str, settings: PictureSettings) -> None:
-    said = association_notes(changed)
-    if said:
-        st.caption(said)
-    if not changed.before.pairs:
+def _show_associations(changes: Changes, about: str, settings: PictureSettings) -> None:
+    notes = association_notes(changes)
+    if notes:
+        st.caption(notes)
+    if not changes.before.pairs:
         return
     picture(
         association_chart(
-            changed.before, changed.after, escaped(association_sentence(changed), 150)
+            changes.before, changes.after, escaped(association_sentence(changes), 150)
         ),
-        lambda: association_table(changed.before, changed.after),
+        lambda: association_table(changes.before, changes.after),
         "utility-associations",
         f"{about}|associations",
         settings,
     )
 
 
-def _all_measures(result: Result, done: Run, about: str) -> None:
-    ends = state.remembered("ends", result.settings, lambda: ends_of(done.prepared))
-    columns = [each.name for each in done.prepared.classes.sensitive]
+def _show_all_measures(result: Result, run: Run, about: str) -> None:
+    ends = state.remembered("ends", result.settings, lambda: ends_of(run.prepared))
+    columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
     table = state.remembered(
-        "overview", about, lambda: overview_table(overview_of(done, ends), columns)
+        "overview", about, lambda: overview_table(overview_of(run, ends), columns)
     )
     st.markdown("**All measures of this release**")
     numbers = {
-        name: st.column_config.NumberColumn(format="%g", help=said)
-        for name, said in (
-            ("Before", "The original table: the release that changes nothing."),
+        name: st.column_config.NumberColumn(format="%g", help=help_text)
+        for name, help_text in (
+            ("Before", "The original table."),
             ("After", "This release."),
             ("All at root", "Every quasi-identifier of every record at its root."),
         )
@@ -134,7 +134,7 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
         column_config={
             **numbers,
             "Measure": st.column_config.TextColumn(pinned=True),
-            "Better": st.column_config.TextColumn(help="Which way is better.", width=60),
+            "Better": st.column_config.TextColumn(help="Which direction is better.", width=60),
             WAY: st.column_config.ProgressColumn(
                 format="%.1f %%",
                 min_value=0,
@@ -144,7 +144,7 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
         },
     )
     st.caption(
-        "Click on a head to sort. Blank: not defined for this release. What a release "
-        "protects is on the page Privacy."
+        "Click a column header to sort. Blank: not defined for this release. The page Privacy "
+        "shows how well the release protects people."
     )
     data_button("Data", lambda: table, "utility-measures", f"{about}|measures", kind="tertiary")

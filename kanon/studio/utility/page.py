@@ -1,4 +1,4 @@
-"""What can still be learnt from this table? What changed, as a matrix, learning, what predicts."""
+"""What can still be learnt from this table? Changes, the matrix, learning, and prediction."""
 
 import streamlit as st
 
@@ -25,13 +25,13 @@ def about_release(work: Work, stale: bool) -> None:
     if work.findings.result is None:
         return
     with st.container(key="result"):
-        k, done = release_shown(work, work.findings.result)
+        k, run = release_shown(work, work.findings.result)
         choose_k(work, work.findings.result, k, "utility-k")
-        if not done.recoding.n_classes:
+        if not run.recoding.n_classes:
             st.info("Every record was suppressed: the release is empty.")
             return
         show = {"changed": show_measures, "matrix": show_matrix}[work.view(UtilityView).part]
-        show(work, work.findings.result, done, k)
+        show(work, work.findings.result, run, k)
 
 
 def page() -> None:

@@ -44,14 +44,14 @@ from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 
 
-def _look(**fields: Any) -> None:
+def _set(**fields: Any) -> None:
     view = state.work().view(UtilityView)
     state.change(replace(view, predicting=replace(view.predicting, **fields)))
 
 
 def show_predicting(work: Work) -> None:
     ground, problem = ground_here(work)
-    _choices(work, ground)
+    _show_choices(work, ground)
     if ground is None:
         no_ground(work, problem)
         return
@@ -60,34 +60,36 @@ def show_predicting(work: Work) -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    _start(work, ground, trials)
+    _show_start(work, ground, trials)
     score = score_used(work.view(UtilityView).learning, ground.labels)
     points = scored_points(trials, score)
     if len(points) > 2:
-        _results(work, trials, points, score)
+        _show_results(work, trials, points, score)
     elif trials.chosen and "predicting" not in work.running:
         st.info(
             "Fewer than three releases have a score so far, so there is nothing to compare. "
-            "Go on, or choose more k or algorithms; where records are suppressed, none may "
-            "be left to learn from."
+            "Continue, or choose more k or algorithms. If records are suppressed, none may be "
+            "left to learn from."
         )
     elif "predicting" not in work.running:
         st.info(
-            "Nothing was trained with these settings yet. Every release is measured by all "
-            "measures and learnt from by every classifier; then one sees which measure tells "
-            "how well a release can be learnt from."
+            "Nothing was trained with these settings yet. Each release gets all measures, and "
+            "each classifier learns from it. The result shows which measure predicts how well a "
+            "classifier learns from a release."
         )
     with st.expander("How it is computed"):
         st.markdown(how_predicted(work, ground, trials))
 
 
-def _choices(work: Work, ground: LearningInputs | None) -> None:
+def _show_choices(work: Work, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).predicting
-    chosen, learners = list(view.algorithms), list(view.classifiers)
+    algorithms, learners = list(view.algorithms), list(view.classifiers)
     st.multiselect(
         "Algorithms",
         algorithms_offered(),
-        **bound("predicting-algorithms", chosen, "algorithms", into=_look, read=tuple, keep=True),
+        **bound(
+            "predicting-algorithms", algorithms, "algorithms", into=_set, read=tuple, keep=True
+        ),
         format_func=short_title,
         placeholder="Choose some",
     )
@@ -95,7 +97,7 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
     st.multiselect(
         "Classifiers",
         list(CLASSIFIERS),
-        **bound(key, learners, "classifiers", into=_look, read=tuple, keep=True),
+        **bound(key, learners, "classifiers", into=_set, read=tuple, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         placeholder="Choose some",
     )
@@ -108,62 +110,64 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
     columns[2].selectbox(
         "Represented as",
         list(REPRESENTATIONS),
-        **bound("predicting-representation", form, "representation", into=_look, keep=True),
+        **bound("predicting-representation", form, "representation", into=_set, keep=True),
         format_func=lambda name: REPRESENTATIONS[name].title,
         help=REPRESENTATIONS[form].summary,
     )
     with columns[3]:
-        ks_field(view.ks, "predicting-ks", _look)
+        ks_field(view.ks, "predicting-ks", _set)
 
 
-def _start(work: Work, ground: LearningInputs, trials: Trials) -> None:
+def _show_start(work: Work, ground: LearningInputs, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = to_run(trials) if trials.lacking else ""
         begin_button("predicting", label, prediction_request)
-        said = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
-        st.caption(said, width="stretch")
+        sentence = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
+        st.caption(sentence, width="stretch")
     earlier_study(work, "predicting", str(trials.keys))
 
 
-def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:
+def _show_results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:
     view = work.view(UtilityView).predicting
     measures = measures_used(points)
     about = f"{[*trials.keys.values()]}|{score}|{trials.known}"
-    found = state.remembered("agreements", about, lambda: agreements_of(points, measures))
-    learned = {name: CLASSIFIERS[name].card.title for name in CLASSIFIERS if name in points.columns}
-    ordered = {name: measures[name] for name in dict.fromkeys(found["measure"])}
-    said = agreement_said(found, measures)
-    title = agreement_title(found, measures, score)
+    table = state.remembered("agreements", about, lambda: agreements_of(points, measures))
+    classifiers = {
+        name: CLASSIFIERS[name].card.title for name in CLASSIFIERS if name in points.columns
+    }
+    cards = {name: measures[name] for name in dict.fromkeys(table["measure"])}
+    sentences = agreement_said(table, measures)
+    title = agreement_title(table, measures, score)
     if trials.lacking:
         title += f", so far ({counted(len(points), 'release')})"
-    figure = agreement_chart(found, ordered, learned, title)
-    picture(figure, lambda: found, "utility-agreements", about, PictureSettings.of_table(work))
-    for one in said:
-        st.markdown(plain(one))
-    measure = view.measure if view.measure in ordered else next(iter(ordered))
-    column = view.classifier if view.classifier in learned else next(iter(learned))
-    left, right = st.columns(2)
-    left.selectbox(
+    figure = agreement_chart(table, cards, classifiers, title)
+    picture(figure, lambda: table, "utility-agreements", about, PictureSettings.of_table(work))
+    for sentence in sentences:
+        st.markdown(plain(sentence))
+    measure = view.measure if view.measure in cards else next(iter(cards))
+    column = view.classifier if view.classifier in classifiers else next(iter(classifiers))
+    measure_side, classifier_side = st.columns(2)
+    measure_side.selectbox(
         "Measure",
-        list(ordered),
-        **bound("predicting-measure", measure, "measure", into=_look, keep=True),
-        format_func=lambda name: ordered[name].title,
-        help=plain(ordered[measure].summary),
+        list(cards),
+        **bound("predicting-measure", measure, "measure", into=_set, keep=True),
+        format_func=lambda name: cards[name].title,
+        help=plain(cards[measure].summary),
     )
-    right.selectbox(
+    classifier_side.selectbox(
         "Classifier",
-        list(learned),
-        **bound("predicting-classifier", column, "classifier", into=_look, keep=True),
-        format_func=lambda name: learned[name],
+        list(classifiers),
+        **bound("predicting-classifier", column, "classifier", into=_set, keep=True),
+        format_func=lambda name: classifiers[name],
     )
-    card = replace(ordered[measure], name=measure)
-    row = found[(found["measure"] == measure) & (found["score"] == column)].iloc[0]
-    title = f"Agreement {_two(row['agreement'])} over all releases"
+    card = replace(cards[measure], name=measure)
+    row = table[(table["measure"] == measure) & (table["score"] == column)].iloc[0]
+    title = f"Agreement {_write_correlation(row['agreement'])} over all releases"
     if not isnan(row["at_equal_k"]):
-        title += f", {_two(row['at_equal_k'])} at equal k"
-    drawn = prediction_scatter(points, card, column, SCORES[score], title)
+        title += f", {_write_correlation(row['at_equal_k'])} at equal k"
+    scatter = prediction_scatter(points, card, column, SCORES[score], title)
     picture(
-        drawn,
+        scatter,
         lambda: points,
         "utility-scatter",
         f"{about}|{measure}|{column}",
@@ -171,6 +175,5 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     )
 
 
-def _two(number: float) -> str:
-    """A correlation in two digits; a dash for none."""
+def _write_correlation(number: float) -> str:
     return "–" if isnan(number) else f"{number:.2f}".replace("-", "−")

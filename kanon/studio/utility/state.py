@@ -1,4 +1,4 @@
-"""What the page Utility shows, and what a session has learnt so far."""
+"""What the page Utility shows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,13 +15,13 @@ _KS = ", ".join(map(str, PAPER_K))
 
 @dataclass(frozen=True)
 class LearningView:
-    target: str | None = None  # the column to be predicted; None for one that fits
-    trained: Trained = "original"  # on the original table, or on the release for k = 100
+    target: str | None = None  # the column to predict; None for one that fits
+    trained: Trained = "original"  # the training table: the original, or the release for k = 100
     classifier: str = "mlp"
     score: str = ""  # empty for the one that fits the number of labels
-    share: float = TRAINING_SHARE  # the share of the records that train
-    seeds: int = FIRST_SEEDS  # how many classifiers are trained, each from another start
-    ks: str = _KS  # as they were typed
+    share: float = TRAINING_SHARE  # the share of records for training
+    seeds: int = FIRST_SEEDS  # the number of classifiers, each trained from a different start
+    ks: str = _KS  # as typed
     live: bool = True  # whether dead classifiers are left out
 
 
@@ -34,8 +34,8 @@ class PredictingView:
         "random-forest",
         "nearest-neighbours",
     )
-    representation: str = "fillParent"  # what releases are represented by
-    ks: str = _KS  # as they were typed
+    representation: str = "fillParent"  # of the releases
+    ks: str = _KS  # as typed
     measure: str = ""  # on one axis of the scatter; empty for the best
     classifier: str = ""  # on the other axis; empty for the first
 
@@ -43,7 +43,7 @@ class PredictingView:
 @dataclass(frozen=True)
 class UtilityView(SessionPart):
     part: UtilityPart = "changed"
-    attribute: str = ""  # whose distribution is shown; empty for the one that changed most
+    attribute: str = ""  # the column whose distribution is large; empty for the most changed
     representation: str = "oneClass"
     learning: LearningView = LearningView()
     predicting: PredictingView = PredictingView()

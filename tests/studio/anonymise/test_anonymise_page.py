@@ -95,7 +95,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert "run-scope" not in keys(at), "S1 looks at neither l nor t"
     ui.choose(at, "run-strategy", "s3")
     assert ui.OUTDATED in ui.warnings(at)[0] and at.selectbox(key=frame_strategy(at)).value == "s3"
-    assert at.selectbox(key="run-scope").label == "Whose l"
+    assert at.selectbox(key="run-scope").label == "Measure l in"
     ui.choose(at, frame_strategy(at), "s6")
     assert at.selectbox(key="run-strategy").value == "s6"
     assert at.selectbox(key="run-scope").label == "Whose t"
@@ -106,7 +106,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
 
     ui.choose(at, "run-algorithm", "gaa-small")
     assert "run-strategy" not in keys(at)
-    assert any("is not used meanwhile: GAA among small classes" in one for one in ui.captions(at))
+    assert any("GAA among small classes has no strategy, so S6" in one for one in ui.captions(at))
     add(at, ENTROPY)
     ui.anonymised(at)
     assert not ui.problems(at)
@@ -138,8 +138,8 @@ def test_what_lost_its_column_is_said_and_comes_back(start):
     ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
     ui.go(at, ui.ANONYMISE)
     assert at.selectbox(key="run-strategy").value == "s1"
-    (said,) = [one for one in ui.captions(at) if "S1 is used" in one]
-    assert said.startswith(f"{STRATEGIES['s3'].title} looks at a sensitive column, and no column")
+    (said,) = [one for one in ui.captions(at) if "S1: least cost is used for now" in one]
+    assert said.startswith(f"{STRATEGIES['s3'].title} needs a sensitive column, but no column has")
     assert plan_of(ui.work(at)).algorithm.strategy == "s1"
     ui.anonymised(at)
     assert not ui.problems(at)
@@ -151,7 +151,7 @@ def test_what_lost_its_column_is_said_and_comes_back(start):
     model = add(at, ENTROPY)
     ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
     ui.go(at, ui.ANONYMISE)
-    assert any("is required, and that column is not sensitive" in one for one in ui.warnings(at))
+    assert any("is required, but that column is not sensitive" in one for one in ui.warnings(at))
     ui.press(at, "Anonymise")
     assert "'disease' is required" in ui.problems(at)[0] and not ui.work(at).running
     at.button(key=key_of_model(ui.work(at), model, "remove")).click()

@@ -67,17 +67,19 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     assert shown["Certain, lined up"] == counted(disease.lined_up, "record")
     assert shown["Certain, by classes"] == counted(disease.certain, "record")
     assert f"{found.about_order}." in ui.captions(at)
-    start = "Together they do not" if found.lined_up else "With all rows lined up they would not"
+    start = "Together they do not" if found.lined_up else "With all rows lined up, they would not"
     (warning,) = [text for text in ui.warnings(at) if text.startswith(start)]
     assert "k = 5 (↑ better), required of this release: 10 in" in warning.replace("\\", "")
 
     (box,) = boxes(at)
     quasi = ", ".join(ui.work(at).table.quasi_identifiers)
-    assert box.label.replace("\\", "") == f"k2-gaa-nllm (1), of {quasi}" and box.value
+    assert (
+        box.label.replace("\\", "") == f"k2-gaa-nllm (1): quasi-identifiers {quasi}" and box.value
+    )
     box.uncheck()
     ui.go(at)
     assert told(at).endswith(
-        "once in this session; 0 of these count. Nobody holds another release."
+        "once in this session; 0 of these count. No other release was given out."
     )
     assert "Smallest group" not in ui.numbers(at)
     boxes(at)[0].check()
@@ -88,13 +90,14 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
         at_k(at, 4)
         at_k(at, 5)
         assert "Smallest group" not in ui.numbers(at)
-        ui.settled(ui.press(at, "Work out what they say together"))
+        ui.settled(ui.press(at, "Combine the releases"))
         assert ui.numbers(at) == shown and ui.problems(at) == []
         at_k(at, 4)
         assert "Smallest group" not in ui.numbers(at), "other releases are asked for again"
     at_k(at, 5)
     download(at)
-    assert "2 times in this session, as it is here among them." in told(at)
+    including = "Including this one, you have released this table 2 times in this session."
+    assert including in told(at)
     ui.go(at, ui.DATA)
     ui.with_people(at)
     assert ui.work(at).kept.handed == () and ui.work(at).findings.together is None, "another table"
@@ -107,7 +110,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     assert ui.numbers(at)["Smallest group"] == counted(size, "record")
     met = [text for text in ui.captions(at) if text.startswith("Together they still meet")]
     same = [text for text in ui.captions(at) if text.startswith("No group is smaller than")]
-    broken = [text for text in ui.warnings(at) if " not meet what was required of each" in text]
+    broken = [text for text in ui.warnings(at) if " not meet the requirements of each" in text]
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
 
 

@@ -79,7 +79,9 @@ def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report_of_its_t
     assert "Releases of this table" in [one.value for one in at.subheader]
     (shown,) = [one.value for one in at.table if "Who" in one.value.columns]
     assert shown["Release (SHA-256)"].tolist() == [line["release"][:12]]
-    assert "None is recorded yet." in [one.value for one in start(REPORT, "voters").info]
+    assert "No release of this table is recorded yet." in [
+        one.value for one in start(REPORT, "voters").info
+    ]
 
     monkeypatch.delenv(VARIABLE)
     assert make(), "without a record nothing is said or written"

@@ -92,7 +92,7 @@ def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
     give_role(at, "born", "quasi-identifier")
     key = f"kind-{work(at).version}-0"
     assert at.selectbox(key=key).value == "date DD/MM/YYYY"
-    assert any("a guess: it may be date MM/DD/YYYY" in one for one in captions(at))
+    assert any("a guess: it could also be date MM/DD/YYYY" in one for one in captions(at))
     choose_box(at, key, "date MM/DD/YYYY")
     assert str(work(at).table.kinds["born"]) == "date MM/DD/YYYY"
     assert not any("a guess" in one for one in captions(at))

@@ -1,4 +1,4 @@
-"""Which column says who a record is about: on the pages, from the warning to the release."""
+"""Which column identifies the person: on the pages, from the warning to the release."""
 
 import json
 
@@ -25,7 +25,9 @@ def visits(start):
 
 def asked(at):
     """The box that asks for the column; None if it is not there."""
-    return next((box for box in at.selectbox if box.label.startswith("Which column says")), None)
+    return next(
+        (box for box in at.selectbox if box.label.startswith("Which column identifies")), None
+    )
 
 
 def axes_of_k(at):
@@ -36,12 +38,12 @@ def axes_of_k(at):
 
 def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
     at = visits
-    (said,) = [one for one in ui.warnings(at) if "each row would be another person" in one]
-    assert said.startswith("6 values of patient cover 10 rows: with records counted, each row")
+    (said,) = [one for one in ui.warnings(at) if "k counts each row as a different person" in one]
+    assert said.startswith("6 values of patient cover 10 rows. k counts each row")
     assert ui.numbers(at)["k"] == "5" and "k in persons" not in ui.numbers(at)
     assert asked(at).options == ["none: k counts records", "patient"]
     ui.choose(at, asked(at).key, "patient")
-    assert not [one for one in ui.warnings(at) if "each row would be" in one]
+    assert not [one for one in ui.warnings(at) if "k counts each row" in one]
     assert ui.numbers(at)["k in persons"] == "1" and "k" not in ui.numbers(at)
     assert "k counts people: 6 persons have 10 records." in ui.captions(at)
     assert "k counts persons" in ui.line(at)
@@ -59,7 +61,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     ui.go(ui.anonymised(ui.go(at, "pages/anonymise.py")), PRIVACY)
     assert ui.numbers(at)["Highest risk"] == "16.7 %"
     assert axes_of_k(at) == ["k, persons per class at least (log scale)"] * 2
-    assert any("the number of its persons here" in one.value for one in at.markdown)
+    assert any("is the number of its persons" in one.value for one in at.markdown)
 
 
 @pytest.mark.nightly
@@ -75,7 +77,7 @@ def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
     ui.upload(at, "visits.csv", ui.as_bytes(VISITS, "csv"))
     ui.choose(at, asked(at).key, "patient")
     ui.give_role(at, "patient", "insensitive")
-    assert "patient is no identifier any more" in ui.problems(at)[0]
+    assert "patient is no longer an identifier" in ui.problems(at)[0]
     ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
     assert any("is no identifier any more" in one for one in ui.problems(at))
     ui.go(at, ui.DATA)

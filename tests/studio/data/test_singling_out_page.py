@@ -32,7 +32,7 @@ def opened(start):
 
 
 def looked(at):
-    return ui.settled(ui.press(at, "Look for them"))
+    return ui.settled(ui.press(at, "Find them"))
 
 
 def said(at):
@@ -51,7 +51,7 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     make(at, 0)
     assert ui.work(at).table.roles["number"] is Role.IDENTIFIER
     assert any(
-        "Settings have changed since this was made; press Look for them" in one
+        "Settings have changed since this was made; press Find them" in one
         for one in ui.warnings(at)
     )
     looked(at)
@@ -66,14 +66,14 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     assert ui.work(at).table.reasons["sector"].startswith("Set by you.")
     assert ui.work(at).table.choices["sector"].plan is not None, "with a first hierarchy"
     assert "All are quasi-identifiers." in ui.captions(at) and not ui.warnings(at)
-    ui.press(at, "Undo: the roles as they were")
+    ui.press(at, "Undo this change of roles")
     assert (ui.work(at).table.roles, ui.work(at).table.reasons) == (
         before.table.roles,
         before.table.reasons,
     )
     make(at, 0)
     ui.give_role(at, "sector", "insensitive")
-    assert not [one for one in at.button if one.label.startswith("Undo: the roles")], "by hand"
+    assert not [one for one in at.button if one.label.startswith("Undo this change")], "by hand"
 
 
 @pytest.mark.nightly

@@ -39,11 +39,11 @@ def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
     assert "widget" in undecided_columns(ui.work(at))
     said = " ".join([*ui.captions(at), *ui.warnings(at), *(one.value for one in at.markdown)])
     assert "'widget' passes into the release" not in said and "grey insensitive or not" in said
-    ui.press(at, "Look for them")
+    ui.press(at, "Find them")
     said = " ".join(ui.warnings(ui.settled(at)))
-    assert "Called insensitive" not in said and "Not decided, and in one of these sets" in said
+    assert "Insensitive, but in one" not in said and "No role yet, but in one of these sets" in said
     ui.give_role(at, "widget", "insensitive")
-    assert "Called insensitive" in " ".join(ui.warnings(at))
+    assert "Insensitive, but in one" in " ".join(ui.warnings(at))
 
 
 @pytest.mark.nightly
@@ -88,7 +88,9 @@ def test_the_person_is_proposed_and_counted(start):
     who = ui.work(at).findings.result.release(5).persons_released().reset_index(drop=True)
     assert who.groupby([alike["age"], alike["sex"]]).nunique().min() >= 5
     (box,) = [
-        one for one in ui.go(at, ui.DATA).selectbox if one.label.startswith("Which column says")
+        one
+        for one in ui.go(at, ui.DATA).selectbox
+        if one.label.startswith("Which column identifies")
     ]
     ui.choose(at, box.key, "")
     assert "k counts persons" not in ui.line(at)

@@ -21,7 +21,7 @@ from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
-RUN, USE = "Try every way", "Use these settings"
+RUN, USE = "Try every configuration", "Use these settings"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def weight(at, name, value):
 @pytest.mark.nightly
 def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     at = opened(known=False)
-    assert any(text.startswith("95 ways are tried") for text in ui.captions(at))
+    assert any(text.startswith("95 configurations of metric") for text in ui.captions(at))
     assert not cards(at) and not ui.problems(at)
     ui.settled(ui.press(at, RUN))
     assert len(cards(at)) == len(uses(at)) >= 2
@@ -91,13 +91,14 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     before = cards(at)
     (said,) = warned(at)
     assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
-    assert "the least score by your weights, but nearly everything is lost" in ui.page_text(at)
+    assert "the lowest score by your weights, but nearly everything is lost" in ui.page_text(at)
     (title,) = ui.chart_titles(at)
     assert title.endswith(", and loses nearly everything")
     assert ui.button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     (table,) = at.dataframe
     assert [*table.value.columns] == [
-        "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
+        "Rank", "Configuration", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓",
+        "Nothing beats it",
     ]  # fmt: skip
     weight(at, "utility", 0)
     assert not ui.work(at).running and cards(at) != before
@@ -129,8 +130,8 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     )
     assert way.strategy in ("l", "t") or new.settings.metric == way.metric
     assert ui.button(at, "In use").disabled and new.findings.advised is old.findings.advised
-    assert new.message.notice.startswith("The settings were taken")
-    ui.press(at, "Back to the settings before")
+    assert new.message.notice.startswith("The settings are now in use")
+    ui.press(at, "Back to the previous settings")
     now = ui.work(at)
     assert (now.settings.metric, now.settings.strategy, now.settings.scope) == (
         old.settings.metric,
@@ -147,7 +148,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert limits_said(ui.work(at)) == "l ≥ 4.5"
     said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
-    require = "In part 1, Use as models makes the next release require them."
+    require = "In part 1, press Add as requirements to require them of the next release."
     assert require not in ui.captions(at), "the roots have it"
     asked = with_own(context, "t", ChosenThreshold(wanted=0))
     asked = with_own(asked, "l", ChosenThreshold(wanted=50))
@@ -186,10 +187,10 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at = opened()
     at.number_input(key=f"advice-low-{ui.work(at).version}").set_value(2)
     at.number_input(key=f"advice-high-{ui.work(at).version}").set_value(6)
-    assert cards(ui.go(at)) and not [said for said in warned(at) if "try the ways" in said]
+    assert cards(ui.go(at)) and not [said for said in warned(at) if "was not tried yet" in said]
     ui.change(at, tie_seed=4)
     assert warned(at) == [
-        "Settings have changed since this was made; press Try every way to renew it."
+        "Settings have changed since this was made; press Try every configuration to renew it."
     ]
     assert not cards(at)
 

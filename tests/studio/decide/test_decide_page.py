@@ -66,7 +66,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
 
     at.button_group(key="decide-attacker").set_value("prosecutor")
     ui.enter(at, at.button_group(key="decide-release"), "research")
-    ui.press(at, "Use as models")
+    ui.press(at, "Add as requirements")
     now = ui.work(at)
     assert now.settings.k == 5
     assert [model.sentence for model in now.settings.models] == [
@@ -75,7 +75,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     ]
     assert any(one.startswith(ui.OUTDATED) for one in ui.warnings(at))
     want(at, "l", 1.5)
-    ui.press(at, "Use as models")
+    ui.press(at, "Add as requirements")
     assert [model.symbol for model in ui.work(at).settings.models] == ["l", "t"], "not the old too"
     ui.settled(ui.press(at, "Anonymise"))
     assert "✓ at least" in ui.page_text(at) and not ui.problems(at)
@@ -85,10 +85,10 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     text = make()
     assert name.startswith("context-")
     assert json.loads(text)["thresholds"] == {"l": {"wanted": 1.5, "source": ""}}
-    ui.press(at, "As proposed")
+    ui.press(at, "Use the proposed value")
     load(at, text.encode())
     assert Context.from_json(text) == context(at) == kept
-    assert ui.infos(at)[0] == "The context was loaded."
+    assert ui.infos(at)[0] == "The purpose was loaded."
     ui.choose(at, "frame-sample", "voters")
     assert context(at) == Context(release="public"), "it is not carried to another table"
 
@@ -112,12 +112,12 @@ def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hosp
     assert context(at).thresholds.k.source == "Ethics board"
     want(at, "k", 3)
     assert context(at).thresholds.k.source == "Ethics board", "it is not lost"
-    ui.press(at, "As proposed")
+    ui.press(at, "Use the proposed value")
     assert context(at) == Context(release="public")
 
     want(at, "k", 1.0)
     (said,) = ui.problems(at)
-    assert "at least 2 and at most 100 000 000, not 1. Still asked for: 11." in said
+    assert "at least 2 and at most 100 000 000, not 1. The threshold is still 11." in said
     assert context(at) == Context(release="public")
     want(at, "t", 0.5)
     assert ui.problems(at) == [said] and field_of(at, "k").value == 1, "what was typed stays"
@@ -127,10 +127,10 @@ def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hosp
     ui.click(at, at.button(key="decide-back-k"))
     assert not ui.problems(at) and field_of(at, "k").value == 11
 
-    said = "No release reaches that: the table has 10 records."
+    said = "No release can reach this: the table has 10 records."
     assert ui.page_text(at).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
     want(at, "l", 50.0)
-    assert "No release reaches that of disease: at most" in ui.page_text(at)
+    assert "No release can reach this for disease: at most" in ui.page_text(at)
     want(at, "k", 10.0)
     assert ui.page_text(at).count(said) == 2
     at.button_group(key="decide-attacker").set_value("journalist")

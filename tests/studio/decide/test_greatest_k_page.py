@@ -31,7 +31,7 @@ def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     at = turned
     part = at.button_group(key="decide-part")
     assert part.options[2] == "3 Greatest k for a given l or t"
-    assert any("Nothing was looked for yet" in one for one in ui.infos(at))
+    assert any("Press Find the greatest k" in one for one in ui.infos(at))
     ui.settled(ui.press(at, FIND))
     assert not ui.problems(at) and not ui.warnings(at)
     greatest = ui.work(at).findings.greatest
@@ -41,17 +41,17 @@ def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     k = greatest.found.greatest_k(20)
     assert metric.value == ("none" if k is None else str(k))
     assert ui.chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
-    assert "From an alteration of" in ui.page_text(at)
+    assert "The lowest alteration that meets" in ui.page_text(at)
 
     ui.enter(at, at.slider(key=f"reverse-most-{ui.work(at).version}"), 100)
     assert ui.work(at).findings.greatest is greatest and at.metric[0].value == "10", "looked up"
-    assert "costs 100.0 % and has 1 class" in ui.page_text(at)
+    assert "loses 100.0 % and has 1 class" in ui.page_text(at)
     ui.press(at, "Use this k and model")
     now = ui.work(at)
     assert now.settings.k == 10 and now.settings.models == (greatest.model,)
     assert (now.settings.algorithm, now.settings.strategy) == ("gaa", "s1")
-    assert "The alteration can be another one" in now.message.notice
-    ui.press(at, "Back to the settings before")
+    assert "The alteration may differ" in now.message.notice
+    ui.press(at, "Back to the previous settings")
     assert not ui.work(at).settings.models and ui.work(at).findings.greatest is greatest
 
     ui.choose(at, f"reverse-model-{ui.work(at).version}-entropy-l-diversity", "t-closeness")

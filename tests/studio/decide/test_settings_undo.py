@@ -1,4 +1,4 @@
-"""The way back from settings that a button of the page Decide has taken over."""
+"""The undo of settings that a button of the page Decide has changed."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from support import dashboard as ui
 from support.visits import known
 from support.works import value_of, with_fields
 
-DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
+DECIDE, USE, BACK = "pages/decide.py", "Add as requirements", "Back to the previous settings"
 MIXED = EntropyLDiversity(l=2.0, column="disease")
 MODELS = (DistinctLDiversity(2, "disease"), EntropyLDiversity(l=1.5, column="disease"))
 TAKEN = {
@@ -48,7 +48,8 @@ def test_what_a_button_took_is_given_back(begun, part):
     taken = TAKEN[part](begun)
     assert chosen(taken) != chosen(begun) and can_go_back(taken, part)
     back = as_before(taken, part)
-    assert chosen(back) == chosen(begun) and back.message.notice == "As it was before."
+    assert chosen(back) == chosen(begun)
+    assert back.message.notice == "The previous settings are back."
     assert not can_go_back(back, part)
 
 
@@ -100,8 +101,8 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
 @pytest.mark.parametrize(
     ("name", "wanted", "said"),
     [
-        ("k", 11, "No release reaches k = 11: the table has 10 records."),
-        ("highest_risk", 11, "No release reaches k = 11"),
+        ("k", 11, "No release can reach k = 11: the table has 10 records."),
+        ("highest_risk", 11, "No release can reach k = 11"),
         ("l", 50, "l = 50 for 'disease' cannot be reached"),
         ("mean_risk", 11, None),
     ],
@@ -119,13 +120,13 @@ def test_k_of_persons_is_at_most_their_number():
     context = with_own(work.purpose.context, "k", ChosenThreshold(wanted=7))
     assert out_of_reach(work, None) is None
     found = out_of_reach(with_context(work, context), None)
-    assert found == "No release reaches k = 7: the table is about 6 persons."
+    assert found == "No release can reach k = 7: the table is about 6 persons."
 
 
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
     at = start(page=DECIDE)
     assert ui.button(at, USE).disabled, "11 of 10 records"
-    assert "No release reaches k = 11: the table has 10 records." in ui.captions(at)
+    assert "No release can reach k = 11: the table has 10 records." in ui.captions(at)
     ui.enter(at, at.button_group(key="decide-release"), "research")
     before = chosen(ui.work(at))
     ui.press(at, USE)

@@ -30,7 +30,7 @@ from support import dashboard as ui
 from support.works import with_fields
 
 DECIDE = "pages/decide.py"
-RUN, GO_ON = "Run the study", "Go on: {} of 147 results to find"
+RUN, GO_ON = "Run the study", "Continue: {} of 147 results to find"
 
 
 def people(size=40):
@@ -76,12 +76,12 @@ def loaded(at, content):
 @pytest.mark.nightly
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
-    assert any("Nothing was found with these settings" in text for text in ui.infos(at))
+    assert any("There are no results with these settings" in text for text in ui.infos(at))
     assert ui.button(at, RUN) and not ui.chart_titles(at) and not at.table and not ui.problems(at)
     before = invented(RUNS[:126])
     at = with_known(at, before)
     assert any(
-        "So far 126 of 147 results are there; ranked are the 18 of 21 columns" in text
+        "So far there are 126 of 147 results. The ranks use the 18 of 21 columns" in text
         for text in ui.captions(at)
     )
     (table,) = at.table
@@ -100,9 +100,9 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
     assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["alteration"]]
-    assert any("Areas on k from 3 to 40, guided by NLLM" in text for text in ui.captions(at))
+    assert any("Areas for k from 3 to 40, guided by NLLM" in text for text in ui.captions(at))
     assert any(best_said(means) in one.value for one in at.markdown)
-    assert not [one for one in at.button if one.label.startswith(("Run the", "Go on"))]
+    assert not [one for one in at.button if one.label.startswith(("Run the", "Continue"))]
     name, make = downloads["study-results-data"]
     assert name.startswith("study-results-") and len(make().splitlines()) == 1 + 441
     name, make = downloads["study-file"]
@@ -113,7 +113,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
 def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
     assert not at.table and not ui.chart_titles(at) and ui.button(at, GO_ON.format(143))
-    assert any("ranked are the 0 of 21 columns" in text for text in ui.captions(at))
+    assert any("The ranks use the 0 of 21 columns" in text for text in ui.captions(at))
     at = with_known(at, invented(RUNS[:7]))
     with ui.held_worker():
         ui.press(at, GO_ON.format(140))

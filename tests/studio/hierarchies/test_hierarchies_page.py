@@ -180,12 +180,12 @@ def test_the_tables_show_the_same_tree_and_pasted_lines_become_one(page, drawn):
     look_at(page, "sex")
     key = f"tree-pasted-{ui.work(page).version}-sex"
     page.text_area(key=key).set_value("F\tAny\t*\nM\tAny")
-    ui.press(page, "Take these lines")
+    ui.press(page, "Add these lines")
     assert len(ui.problems(page)) == 1 and page.text_area(key=key).value == "F\tAny\t*\nM\tAny"
     tree = ui.work(page).table.choices["sex"].tree
     leaves = tree.labels[: tree.n_leaves]
     page.text_area(key=key).set_value("\n".join(f"{leaf}\tAny\t*" for leaf in leaves))
-    ui.press(page, "Take these lines")
+    ui.press(page, "Add these lines")
     assert ui.problems(page) == [] and "Any" in ui.work(page).table.choices["sex"].tree.labels
 
 
@@ -209,7 +209,7 @@ def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn)
     ui.press(at, "Use 1 hierarchy")
     look_at(at, "name")
     assert ui.work(at).table.choices["name"].lacking == {apart: 6}
-    ui.press(at, "Treat 1 value as the one that looks the same")
+    ui.press(at, "Treat 1 value as its lookalike")
     choice = ui.work(at).table.choices["name"]
     assert choice.plan is not None and not choice.unused
     assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
@@ -227,7 +227,7 @@ def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
     assert ui.work(page).table.trees == trees
 
     ui.choose(page, f"tree-shown-{ui.work(page).version}", "nllm")
-    ui.press(page, "Make them mine")
+    ui.press(page, "Copy as my weights")
     column, tree = ui.work(page).looked_at, ui.work(page).table.trees[ui.work(page).looked_at]
     offered = {one.proto.id.rpartition("-")[2] for one in page.get("download_button")}
     assert {"graph", "graphml"} <= offered
@@ -254,13 +254,13 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     assert drawn[-1][0]["weights"] is None
     ui.choose(page, f"tree-shown-{ui.work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
-    ui.press(page, "Make them mine")
+    ui.press(page, "Copy as my weights")
     assert all(one.weight is not None for one in ui.work(page).table.trees.values())
     assert ui.work(page).shared.shown == tree_edits.DRAWN
     ui.go(page, ui.COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
     ui.go(page, ui.HIERARCHIES)
-    ui.press(page, "Drop mine")
+    ui.press(page, "Delete my weights")
     assert ui.work(page).table.trees[ui.work(page).looked_at].weight is None
 
 
@@ -269,7 +269,7 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
     others = [name for name in ui.work(page).table.trees if name != ui.work(page).looked_at]
     assert any(others[0] in one and "none yet" in one for one in ui.captions(page))
-    ui.press(page, "Give them those of NLLM")
+    ui.press(page, "Copy the weights of NLLM")
     assert ui.work(page).table.trees[ui.work(page).looked_at].weight[0] == 9, "what was drawn stays"
     ui.choose(ui.go(page, ui.ANONYMISE), "run-metric", "custom")
     ui.anonymised(page)

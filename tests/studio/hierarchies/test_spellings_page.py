@@ -53,7 +53,7 @@ def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
 
 
 def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
-    assert "2 groups of values look like spellings of one" in with_jobs(page, FEW)
+    assert "2 groups of values look like spellings of the same thing" in with_jobs(page, FEW)
     before, cells = tree(page), ui.work(page).table.records.counted("job").counts
     assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*ui.texts(page)}
     ui.click(page, page.button(key="spellings-0"))
@@ -94,7 +94,7 @@ def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     ui.give_role(ui.upload(page, "ill.csv", ui.as_bytes(table, "csv")), "ill", "sensitive")
     assert "spellings" not in " ".join(ui.captions(page))
     ui.choose(page, f"coarse-{ui.work(page).version}-0-builder", "suppression")
-    assert "2 groups of values look like spellings of one" in " ".join(ui.captions(page))
+    assert "2 groups of values look like spellings of the same thing" in " ".join(ui.captions(page))
     ui.go(page, ui.HIERARCHIES)
     ui.enter(page, page.button_group(key=f"tree-column-{ui.work(page).version}"), "ill")
     ui.press(page, "Join all 2 groups")

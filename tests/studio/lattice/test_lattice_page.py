@@ -77,7 +77,7 @@ def test_steppers_and_a_list_choose_a_node(start):
     other = next(node for node in explored.minimal if node != explored.least)
     ui.enter(at, box, other)
     assert levels(at) == other
-    assert "minimal: lower any column by one level, and it fails" in ui.page_text(at)
+    assert "minimal: it fails if any column is lowered by one level" in ui.page_text(at)
 
     for node in [(3, 2, 0), (0, 2, 0), (0, 0, 0)]:
         for column, level in zip(explored.attributes, node, strict=True):
@@ -89,7 +89,7 @@ def test_steppers_and_a_list_choose_a_node(start):
         assert ui.number(ui.numbers(at)["k reached"]) == explored.assessed.reached[place]
         assert ("Does not satisfy" in ui.page_text(at)) == (gone > 0)
     gone = explored.assessed.suppressed[explored.assessed.places[0, 0, 0]]
-    assert f"{gone} records would have to be suppressed, and none may be" in ui.page_text(at)
+    assert f"{gone} records would have to be suppressed, but none may be" in ui.page_text(at)
     before, after = at.dataframe[0].value, at.dataframe[1].value
     assert len(before) == len(after) == 10 - gone, "those in classes that are too small are gone"
     assert ui.button(at, "Use this one").disabled
@@ -128,8 +128,8 @@ def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
     assert lattice_columns(ui.work(at)) == ("age", "sex")
     assert any("Nodes: 4 · 2 = 8" in text for text in ui.captions(at))
     assert ui.button(at, "Use this one").disabled
-    assert "Take in all quasi-identifiers" in ui.page_text(at)
-    ui.press(at, "Take in all")
+    assert "Include all quasi-identifiers" in ui.page_text(at)
+    ui.press(at, "Include all")
     assert lattice_columns(ui.work(at)) == ("age", "zip", "sex")
     assert any("= 32" in text for text in ui.captions(at))
     choose_pills(at, key, [])

@@ -167,7 +167,7 @@ def compose(at, name, intermediate="levels", multiplier="w2"):
     ui.choose(at, "compose-intermediate", intermediate)
     ui.choose(at, "compose-multiplier", multiplier)
     at.text_input(key=f"compose-name-{len(ui.work(at).settings.composed)}").set_value(name)
-    return ui.press(at, "Keep it")
+    return ui.press(at, "Save metric")
 
 
 @pytest.mark.nightly

@@ -82,19 +82,22 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     ui.choose(at, fact(at, 0), "F")
     ui.choose(at, fact(at, 1), "Lion")
     assert said(at, "**Before:**") == (
-        "**Before:** 2 records match, and all say the same: the attacker is certain of “Cold”."
+        "**Before:** 2 records match, and all have the same value: the attacker is certain of "
+        "“Cold”."
     )
     assert said(at, "**After:**") == (
         "**After:** 4 records match; the best guess is “Cold”, 50.0 % sure."
     )
-    whole = said(at, "**Everybody")
+    whole = said(at, "**Everyone in turn")
     assert "2.0 records match before and 4.0 after" in whole
     assert "right for 75.0 % of 8 records before and 50.0 % after" in whole
     know(at, "race")
     assert "4 records match" in said(at, "**Before:**")
     assert "8 records match" in said(at, "**After:**")
     know(at)
-    assert "8 records match" in said(at, "**Before:**") and "nothing" in said(at, "**Everybody")
+    assert "8 records match" in said(at, "**Before:**") and "nothing" in said(
+        at, "**Everyone in turn"
+    )
     know(at, "gender", "race")
     assert at.selectbox(key=fact(at, 1)).value == "Lion", "it is the same person still"
     ui.choose(at, fact(at, 1), "Cat")
@@ -108,7 +111,7 @@ def test_a_table_without_a_sensitive_column(start):
     assert "Highest risk" in ui.numbers(at) and "Surest guess" not in ui.numbers(at)
     assert not at.get("plotly_chart") and not at.dataframe
     assert "match" in said(at, "**Before:**")
-    assert "best guess" not in said(at, "**Everybody")
+    assert "best guess" not in said(at, "**Everyone in turn")
 
 
 def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
@@ -195,7 +198,7 @@ def test_a_population_stands_behind_its_table_and_no_other(start):
     assert any("8 of them have a value that no hierarchy holds" in text for text in ui.captions(at))
     upload_people(at, table.drop(table.index[7::4]))
     assert any("25 people. 1 of them has a value" in text for text in ui.captions(at))
-    ui.press(at, "Forget it")
+    ui.press(at, "Delete")
     assert "Marketer" not in ui.numbers(at) and ui.work(at).purpose.population is None
 
     ui.press(at, "Take a random record")

@@ -208,8 +208,10 @@ def test_a_report_is_made_read_and_outdated(start):
     assert any("sees at least 1 other record" in one.value for one in at.markdown)
     (table,) = at.table
     assert table.value["Verdict"].tolist() == ["met"]
-    (inside,) = [one for one in ui.captions(at) if one.startswith("In it: ")]
-    assert "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases considered" in inside
+    (inside,) = [one for one in ui.captions(at) if one.startswith("Contents: ")]
+    assert (
+        "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases for comparison" in inside
+    )
     assert previews(at) == [] and len(previews(with_preview(at))) == 1
 
     first = ui.work(at).findings.reported
@@ -218,7 +220,7 @@ def test_a_report_is_made_read_and_outdated(start):
     assert ui.work(at).findings.reported is first, "they need no new report"
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
-    assert not [one for one in ui.captions(at) if one.startswith("In it: ")]
+    assert not [one for one in ui.captions(at) if one.startswith("Contents: ")]
     assert ui.work(choose_form(at, None)).view(ReportView).public, "clicked once more, it stays"
     verdict = verdicts(type_text(at, "title", ""))[0]
     assert verdict.startswith("Release of 10 records."), "the name of the file is not published"
@@ -230,7 +232,7 @@ def test_a_report_is_made_read_and_outdated(start):
         ui.go(at)
         assert ui.warnings(at)[0].startswith(OLD) and ui.work(at).findings.reported is first
         labels = [one.label for one in at.get("download_button")]
-        assert "Report of the old settings" in labels and "Report" not in labels
+        assert "Report (old settings)" in labels and "Report" not in labels
     made(at)
     assert ui.warnings(at) == [] and ui.work(at).findings.reported is not first
 
@@ -255,8 +257,8 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     ui.go(at)
     assert ui.button(at, "Make the report").disabled
     (said,) = at.info
-    assert "has to be in memory, and this one stays where it is" in said.value
-    with pytest.raises(TableError, match="has to be in memory"):
+    assert "needs the table in memory, but this table stays in its engine" in said.value
+    with pytest.raises(TableError, match="needs the table in memory"):
         plan_of_report(stored)
 
 

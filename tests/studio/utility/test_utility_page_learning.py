@@ -50,17 +50,17 @@ def opened(start):
 def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     at = opened("learning")
     assert "Nothing was trained" in at.info[-1].value
-    assert any("records train, the other" in text for text in ui.captions(at))
+    assert any("records for training, the other" in text for text in ui.captions(at))
     at = ui.settled(ui.press(at, "Train 2 classifiers"))
     (title,) = ui.chart_titles(at)
     assert title.startswith("Mean AUC is highest in")
     assert any(
-        "Published (Viton et al. 2021): proportional is best" in text for text in ui.texts(at)
+        "Published (Viton et al. 2021): proportional is the best" in text for text in ui.texts(at)
     )
     table = at.dataframe[0].value
     assert list(table.columns) == ["oneClass", "fillParent", "fillChild", "proportional"]
     assert list(table.index) == ["3", "10", "40"]
-    assert not any("Train" in label or "Go on" in label for label in ui.button_labels(at))
+    assert not any("Train" in label or "Continue" in label for label in ui.button_labels(at))
     ui.choose(at, "learning-score", "accuracy")
     assert ui.chart_titles(at)[0].startswith(
         "Mean Accuracy is highest in"
@@ -77,7 +77,7 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     one, other = ui.work(at).findings.learnt[key]
     dead = Outcome(other.fit, np.full_like(other.scores, 0.5), other.before, True)
     ui.change(at, learnt={key: (one, dead)})
-    assert any(text.startswith("1 of 2 came out dead") for text in ui.texts(at))
+    assert any(text.startswith("1 of 2 are dead") for text in ui.texts(at))
     assert len(at.dataframe[0].value.columns) == 8  # of all, and of the live ones
     assert ui.chart_titles(at)[0].endswith(", 1 live network")
     assert "±" not in str(at.dataframe[0].value["proportional, 1 live"].tolist())
@@ -88,12 +88,12 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     both = with_fields(ui.work(at), learnt={key: (replace(one, dead=True), dead)})
     at.session_state[ui.WORK] = both
     ui.go(at)
-    assert any("None is left, so all are shown" in text for text in ui.warnings(at))
+    assert any("No other is left, so all are shown" in text for text in ui.warnings(at))
 
     ui.enter(at, at.number_input(key="learning-seeds"), 5)
-    assert "Go on: 3 of 5 to train" in ui.button_labels(at)
+    assert "Continue: 3 of 5 to train" in ui.button_labels(at)
     assert any("So far 2 of 5 are trained" in text for text in ui.captions(at))
-    at = ui.settled(ui.press(at, "Go on: 3 of 5 to train"))
+    at = ui.settled(ui.press(at, "Continue: 3 of 5 to train"))
     (found,) = ui.work(at).findings.learnt.values()
     assert sorted(one.fit.seed for one in found) == [0, 1, 2, 3, 4]
 
@@ -108,7 +108,10 @@ def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
     assert [text.split(":")[0] for text in panels] == [
         f"trained in {name}" for name in ("oneClass", "fillParent", "fillChild", "proportional")
     ]
-    assert any("best to train on is" in text and "Published" in text for text in ui.texts(at))
+    assert any(
+        "the best training representation is" in text and "Published" in text
+        for text in ui.texts(at)
+    )
 
 
 @pytest.mark.nightly
@@ -128,7 +131,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     )
     done = len(job.parts)
     assert 1 <= done < 10
-    assert f"Go on: {10 - done} of 10 to train" in ui.button_labels(at)
+    assert f"Continue: {10 - done} of 10 to train" in ui.button_labels(at)
     assert len(ui.chart_titles(at)) == 1
     assert ui.work(at).findings.learnt
 
@@ -149,7 +152,7 @@ def test_the_target_that_is_offered_leaves_as_it_is(opened):
     ui.give_role(ui.go(at, ui.DATA), "disease", "quasi-identifier")
     ui.give_role(at, "note", "identifier")
     ui.go(at, UTILITY)
-    assert "none is left to be predicted" in ui.problems(at)[0]
+    assert "there is no column to predict" in ui.problems(at)[0]
     assert "Which measure predicts" in at.button_group(key="utility-part").options
 
 
@@ -166,18 +169,18 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     heat, dots = ui.chart_titles(at)
     assert "agree" in heat.lower()
     assert dots.startswith("Agreement ")
-    assert any(text.startswith("Non-uniform entropy, less of which") for text in ui.texts(at))
+    assert any(text.startswith("Non-uniform entropy (lower should mean") for text in ui.texts(at))
     ui.choose(at, "predicting-measure", "query_error_percent")
     assert ui.work(at).view(UtilityView).predicting.measure == "query_error_percent"
 
     ui.enter(at, at.multiselect(key="predicting-classifiers"), [TREE, "logistic-regression"])
-    at = ui.settled(ui.press(at, "Go on: 9 of 18 to train"))
+    at = ui.settled(ui.press(at, "Continue: 9 of 18 to train"))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert spec["data"][0]["x"] == ["Logistic<br>regression", "Decision<br>tree"], "of both"
     ui.enter(at, at.multiselect(key="predicting-algorithms"), ["gaa", "mondrian"])
-    assert not any(label.startswith(("Train", "Go on")) for label in ui.button_labels(at))
+    assert not any(label.startswith(("Train", "Continue")) for label in ui.button_labels(at))
     ui.enter(at, at.text_input(key="predicting-ks"), "3, 10, 20, 40")
-    assert "Go on: 4 of 16 to train" in ui.button_labels(at)
+    assert "Continue: 4 of 16 to train" in ui.button_labels(at)
     # Of two algorithms nothing can be said at equal k: no panel, and no number in a title.
     assert not any("nan" in title or "at equal k" in title for title in ui.chart_titles(at))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)

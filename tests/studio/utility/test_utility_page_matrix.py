@@ -63,7 +63,9 @@ def test_every_representation_is_drawn_and_said(opened):
     assert found["Cells read off"] == "0.0 %"
     assert found["Mean sureness"] == "50.0 %" and found["Certain guesses"] == "0.0 %"
     assert "50.0 % without the shares" in ui.captions(at) and "0 of 16 cells" in ui.captions(at)
-    (sentence,) = [text for text in ui.texts(at) if "Who knows all quasi-identifiers" in text]
+    (sentence,) = [
+        text for text in ui.texts(at) if "Anyone who knows all quasi-identifiers" in text
+    ]
     assert "**50.0 %** (as without the shares) sure of the person's disease" in sentence
 
 
@@ -73,7 +75,7 @@ def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
     assert set(ui.numbers(at)) == {
         "Matrix", "Stored", "Cells above 0", "Cells read off", "Alone in class"
     }  # fmt: skip
-    assert any("no column has that role" in text for text in ui.texts(at))
+    assert any("No column is sensitive, so what the shares" in text for text in ui.texts(at))
     ui.ask_for_original_values(at)
     for kind, read in (("parquet", pd.read_parquet), ("csv", pd.read_csv)):
         table = read(io.BytesIO(downloads[f"utility-matrix-{kind}"][1]()))
