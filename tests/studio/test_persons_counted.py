@@ -116,7 +116,7 @@ def test_persons_who_are_not_known_are_not_said_to_be_counted(start, table):
     kept = lacking.dropna(subset=KNOWN)
     sizes = kept.groupby(KNOWN)["ill"].transform("size")
     assert ui.numbers(at)["Unique"] == f"{100 * (sizes == 1).mean():.1f} %", "of records"
-    ui.settled(ui.press(at, "Look for them"))
+    ui.settled(ui.press(at, "Find them"))
     assert not [problem for problem in ui.problems(at) if "without a value" in problem]
     lines = [text.value.replace("\u202f", " ") for text in at.markdown]
     assert any(f"of the {len(kept)} records" in line for line in lines)

@@ -98,7 +98,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert at.selectbox(key="run-scope").label == "Measure l in"
     ui.choose(at, frame_strategy(at), "s6")
     assert at.selectbox(key="run-strategy").value == "s6"
-    assert at.selectbox(key="run-scope").label == "Whose t"
+    assert at.selectbox(key="run-scope").label == "Measure t in"
     assert "Strategy: lowest t, then cheapest" in popovers(at)
     ui.choose(at, "run-scope", "class")
     plan = plan_of(ui.work(at)).algorithm
