@@ -9,7 +9,7 @@ from typing import TypeVar
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress
 
-Result = TypeVar("Found")
+Result = TypeVar("Result")
 
 _here = threading.local()
 """Whether this thread is already one of several; its own tasks then run one after another."""

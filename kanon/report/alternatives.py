@@ -76,14 +76,9 @@ class Alternatives:
     @property
     def better(self) -> str:
         """The one that loses least, if it loses less than the release in the digits shown."""
-        losses = [
-            *(
-                (row.alteration, f"The same algorithm guided by {row.title}")
-                for row in self.metrics
-            ),
-            *((row.alteration, row.title) for row in self.algorithms),
-        ]
-        losses = [(alteration, title) for alteration, title in losses if alteration is not None]
+        named = [(f"The same algorithm guided by {row.title}", row) for row in self.metrics]
+        named += [(row.title, row) for row in self.algorithms]
+        losses = [(row.alteration, title) for title, row in named if row.alteration is not None]
         own = next(row.alteration for row in self.algorithms if row.chosen)
         least, title = min(losses, key=lambda pair: pair[0])
         if own is None or least >= own or percent(least) == percent(own):

@@ -156,7 +156,7 @@ def _needs_memory(address: Address) -> bool:
     return address.path.stat().st_size <= bytes_of("memory_megabytes")
 
 
-_AnyFile = TypeVar("_File", TableFile, OpenedTable)
+_AnyFile = TypeVar("_AnyFile", TableFile, OpenedTable)
 
 
 def open_in_doubt(

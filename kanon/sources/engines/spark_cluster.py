@@ -29,7 +29,7 @@ from kanon.errors import TableError, quoted
 from kanon.sources.engines.rows import saying, watched
 from kanon.sources.engines.spark_errors import LOST, NO_KANON, SPARK_ERRORS, sentence
 
-Result = TypeVar("Found")
+Result = TypeVar("Result")
 
 _LOCAL = re.compile(r"local(\[[^\]]+\])?")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

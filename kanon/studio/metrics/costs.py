@@ -129,7 +129,7 @@ class Costs:
         if len(titles) == 1:
             titles = [f"{titles[0]}: the cost of raising a value"]
         return matrix_chart(
-            self.matrices, titles, hovers, apart, marked=self.cell, share=self.view.share
+            self.matrices, titles, hovers, apart, marked_cell=self.cell, share=self.view.share
         )
 
     def table(self) -> pd.DataFrame:
