@@ -149,7 +149,7 @@ def _get_free_bytes(path: Path) -> int:
 def _format_bytes(size: int, up: bool = True) -> str:
     """Bytes in megabytes or a smaller unit; needed space is rounded up, free space down.
 
-    >>> _megabytes(MEGABYTE), _megabytes(MEGABYTE - 1, up=False), _megabytes(5)
+    >>> _format_bytes(MEGABYTE), _format_bytes(MEGABYTE - 1, up=False), _format_bytes(5)
     ('1 MB', '1\u202f023 kB', '5 bytes')
     """
     units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))

@@ -77,7 +77,7 @@ def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
 def _blank_cells(column: pd.Series, gone: np.ndarray) -> pd.Series:
     """Blank the cells of suppressed records, in a type that allows missing cells.
 
-    >>> _blanked(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
+    >>> _blank_cells(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
     UInt8Dtype()
     """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":

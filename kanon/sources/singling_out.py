@@ -315,7 +315,7 @@ def singling_out(
     expected = sum(comb(len(columns), level) for level in range(1, min(size, len(columns)) + 1))
     looked_at = together = 0
     for level in range(1, size + 1):
-        candidates = list(islice(_generate_candidates(below, len(columns)), most - len(counts) + 1))
+        candidates = list(islice(_generate_sets(below, len(columns)), most - len(counts) + 1))
         if len(counts) + len(candidates) > most:
             break
         below, text = [], f"{counted(len(candidates), 'set')} of {counted(level, 'column')}"
@@ -374,12 +374,10 @@ def _check_k(k: int, of: str, n: int) -> None:
         )
 
 
-def _generate_candidates(
-    below: Sequence[tuple[int, ...]], columns: int
-) -> Iterator[tuple[int, ...]]:
+def _generate_sets(below: Sequence[tuple[int, ...]], columns: int) -> Iterator[tuple[int, ...]]:
     """The sets with one column more of which no subset reaches the threshold, in order.
 
-    >>> list(_candidates([()], 2)), list(_candidates([(0, 1), (0, 2), (1, 2), (1, 3)], 4))
+    >>> list(_generate_sets([()], 2)), list(_generate_sets([(0, 1), (0, 2), (1, 2), (1, 3)], 4))
     ([(0,), (1,)], [(0, 1, 2)])
     """
     if below == [()]:

@@ -402,7 +402,7 @@ _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 def _select_cell(name: str, kind: str) -> str:
     """The SQL that selects a column of some type.
 
-    >>> _cell('"a"', "ENUM('x', 'it''s, y')[]")
+    >>> _select_cell('"a"', "ENUM('x', 'it''s, y')[]")
     'CAST("a" AS VARCHAR[]) AS "a"'
     """
     if kind == "VARCHAR":
