@@ -95,7 +95,7 @@ def hard_to_guess(value: str, most: str, column: str) -> str:
     if value == "1":
         return (
             f"In at least one class everyone has the same {column}: anyone who finds the class "
-            f"knows it. At most, {most} is possible (entropy l-diversity)."
+            f"knows it. The highest possible l is {most} (entropy l-diversity)."
         )
     return (
         f"In the worst class, {column} is as hard to guess as among {value} equally frequent "
@@ -108,10 +108,10 @@ def unlike_the_table(value: str, column: str) -> str:
     """Total variation of the worst class, as it is shown.
 
     >>> unlike_the_table("0.35", "disease").split(". ")[0]
-    "35.0 % of the worst class would need a different disease to match the table's mix"
+    "In the worst class, 35.0 % would need a different disease to match the table's mix"
     """
     return (
-        f"{percent(100 * float(value))} of the worst class would need a different {column} to "
+        f"In the worst class, {percent(100 * float(value))} would need a different {column} to "
         "match the table's mix. At 0 the class tells nothing that the table does not (total "
         "variation; by norm 1 it is twice as much)."
     )

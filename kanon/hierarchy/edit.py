@@ -443,7 +443,8 @@ def _check_group_name(name: str) -> str:
         raise HierarchyError("The name of a group cannot be empty.")
     if len(text) > LONGEST_NAME:
         raise HierarchyError(
-            f"The name of a group may have {thin(LONGEST_NAME)} characters, not {thin(len(text))}."
+            f"The name of a group has at most {thin(LONGEST_NAME)} characters, "
+            f"not {thin(len(text))}."
         )
     if any(unicodedata.category(mark) == "Cc" for mark in text):
         raise HierarchyError("The name of a group is one line of text, without control characters.")

@@ -84,6 +84,6 @@ def _check_parts(parts: Sequence[int]) -> None:
     for many, few in itertools.pairwise(parts):
         if few >= many or many % few:
             raise HierarchyError(
-                f"{thin(many)} parts is not a multiple of the {thin(few)} parts after it; nested "
-                "intervals need that."
+                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
+                "after it; nested intervals need that."
             )
