@@ -694,7 +694,7 @@ def test_bound_is_that_of_k_whatever_the_plan_asks_for_beside(kanon, folder, cha
     measures = json.loads((folder / "m.json").read_text("utf-8"))
     assert said.status == 0 and measures["lower_bound"] <= measures["alteration"]["ncp"]
     if measures["suppressed"]:
-        assert measures["lower_bound"] <= least and "keeps every record" not in said.out
+        assert measures["lower_bound"] <= least and "keeps all records" not in said.out
     else:
         assert measures["lower_bound"] == least
 

@@ -72,7 +72,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(folder, c
         content = with_own(content, name, ChosenThreshold(wanted=None))
     ask(folder, content)
     assert main(CALL) == 3
-    assert "nor was a population" in capsys.readouterr().out
+    assert "No population was given" in capsys.readouterr().out
     assert main([*CALL, "--population", "everybody.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["reached"] for one in found["thresholds"]] == pytest.approx([40, 12 / 0.27])

@@ -194,7 +194,7 @@ def test_what_nobody_may_interrupt_is_not(monkeypatch, raised):
 def test_an_interruption_of_the_imports_is_one_line(monkeypatch, capsys, raised, number, status):
     """The first one comes before signals are looked after."""
     prepare = broken(KeyboardInterrupt()) if number is None else kill(number)
-    monkeypatch.setattr("kanon.__main__._prepare", prepare)
+    monkeypatch.setattr("kanon.__main__._prepare_process", prepare)
     assert process_main() == status
     assert tuple(capsys.readouterr()) == ("", "Interrupted; nothing was written.\n")
 

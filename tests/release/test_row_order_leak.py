@@ -397,7 +397,7 @@ def test_an_engine_does_not_count_what_a_column_restores(in_engine):
 
 
 def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
-    monkeypatch.setattr(inferences, "_FIRST_ROWS", 20)
+    monkeypatch.setattr(inferences, "_MOST_ENGINE_ROWS", 20)
     table = sorted_people().assign(entry=[*range(20), *range(20)])
     plan = plan_of("released", **PEOPLE, entry="insensitive")
     (found,) = order_remarks_of(released(plan, in_engine(table))).values()
@@ -412,7 +412,7 @@ def test_what_is_too_much_to_come_here_is_not_counted(in_engine, limits, monkeyp
     if stays == "classes":
         limits(classes=150)
     else:
-        monkeypatch.setattr(inferences, "_MOST_ROWS", 399)
+        monkeypatch.setattr(inferences, "_MOST_CLASS_ROWS", 399)
     (found,) = order_remarks_of(released(plan_of("table", **PEOPLE), table)).values()
     assert f"'age' rises along the table: {UNCOUNTED}" in found
 

@@ -95,7 +95,7 @@ def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
     released = (tmp_path / "released.csv").read_text("utf-8")
     for name in MEMBERS:
         text = (tmp_path / name).read_text("utf-8").replace(released, "")
-        assert "SECRET" not in text and "men" not in text.replace("women", ""), name
+        assert "SECRET" not in text and not re.search(r"\bmen\b", text), name
     plan = json.loads((tmp_path / "plan.json").read_text("utf-8"))
     assert plan["columns"]["sex"]["hierarchy"]["nodes"] == [
         {"name": "F", "parent": "women", "values": 1},

@@ -133,7 +133,7 @@ def test_examples_are_records_that_were_changed():
     assert [age for age, _ in report.example.before] == ["52", "53", "54", "55", "56"]
     assert report.example.changed and "31" not in str(report.example.after)
     text = page_of(report)
-    assert "The first records of the release that were changed;" in text
+    assert "The first records of the release that were changed." in text
     assert text.count(' other"><bdi>') == 10  # the ages, before and after
 
 

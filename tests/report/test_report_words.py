@@ -118,7 +118,7 @@ def test_only_words_that_were_given_are_kept():
         ),
         (
             [{"model": "distinct-l-diversity", "l": 2}],
-            "(reached: 2); Distinct l-diversity with l = 2 for 'disease' (reached: 2); not consid",
+            "(reached: 2); Distinct l-diversity with l = 2 for 'disease' (reached: 2). Not consid",
             "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
             "others. Distinct l-diversity with l = 2 for 'disease': Every class has at least l "
             f"different sensitive values, however rare. {explanations.MEETING['merging']}",
@@ -209,7 +209,8 @@ def test_every_page_in_print_says_what_it_is():
         (report, "Internal: this report shows values of the original table. Do not pass it on."),
         (
             report.public,
-            "For publication: apart from column names, this report shows no more",
+            "For publication: apart from column names, this report shows no more of the original "
+            "table than the release does.",
         ),
     ):
         page = page_of(form)
@@ -238,7 +239,7 @@ def test_a_wide_table_shows_its_first_columns():
     report = report_of(table=table)
     assert report.example.columns[:3] == ("age", "sex", "disease")
     assert (len(report.example.columns), report.example.left_out) == (9, 6)
-    assert "nor are 6 further columns" in page_of(report)
+    assert "or 6 further columns" in page_of(report)
     assert "x" * 61 not in page_of(report_of(table=PEOPLE.assign(note="x" * 500)))
     assert "The plan does not name 'extra 0'" in Page(page_of(report)).said
 

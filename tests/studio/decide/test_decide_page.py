@@ -56,7 +56,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     assert "of 3 thresholds" in ui.page_text(at) and "some custodians use 3" in ui.page_text(at)
     ui.enter(at, at.button_group(key="decide-attacker"), "journalist")
     assert "but not whether they are in the table" in ui.page_text(at)
-    assert "nor was a population" in ui.page_text(at)
+    assert "No population was given" in ui.page_text(at)
     key = f"decide-known-{ui.work(at).version}-3-3"
     ui.choose(at, key, 1)
     assert context(at).known == 1
@@ -101,7 +101,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital)
     hospital.session_state[ui.WORK] = seen
     ui.go(hospital)
     assert "✓ the person who is easiest to find is found once in 10 tries" in ui.page_text(hospital)
-    assert "nor was a population" not in ui.page_text(hospital)
+    assert "No population was given" not in ui.page_text(hospital)
 
 
 def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hospital):
