@@ -39,7 +39,7 @@ def back(page):
 def chosen(page, name):
     """The page at an algorithm, on the table that shows it best; its last step."""
     module = algorithms()[name]
-    by.choose(page, page.get_by_role("combobox", name="Algorithm", exact=True), module.CARD.title)
+    by.choose(page, page.get_by_role("combobox", name="Algorithm"), module.CARD.title)
     table = page.get_by_role("combobox", name="Table of the lesson")
     by.choose(page, table, PRESETS[preset_for(module)].title)
     by.idle(page)

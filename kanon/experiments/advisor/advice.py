@@ -226,17 +226,17 @@ def advise(
 
     Examples
     --------
-    Without a sensitive column there are seven ways, one per metric.
+    Without a sensitive column there are seven configurations, one per metric.
 
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
-    >>> found = advise(plan, table)
-    >>> len(found.weighed.ways), found.weighed.scores[0].item(), len(found.proposals)
+    >>> advice = advise(plan, table)
+    >>> len(advice.weighed.ways), advice.weighed.scores[0].item(), len(advice.proposals)
     (7, 100.0, 1)
     """
-    checked_weights(weights)  # what is wrong with them is said before anything runs
+    checked_weights(weights)  # before anything runs
     checked_limits(limits or {})
     plan = plan_to_advise(plan)
     if k is None and plan.k < 2:

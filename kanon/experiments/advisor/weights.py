@@ -168,9 +168,7 @@ class WeighedWays:
     at_k: np.ndarray  # for which k the release is that counts
     each_k: np.ndarray  # what that one loses
     scores: np.ndarray  # the weighted means, in percent
-    front: (
-        np.ndarray
-    )  # whether no other line is at least as good in every concern and better in one
+    front: np.ndarray  # whether no other line is as good in every concern and better in one
 
     @property
     def ways(self) -> tuple[Line, ...]:

@@ -234,9 +234,8 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
                 disabled=True, help="Type a name or a pseudonym first.", width="stretch",
             )  # fmt: skip
             return
-        answers = answers_of(
-            view, exercises
-        )  # below 1 MB, so Streamlit knows the file by its content
+        # Below 1 MB, so Streamlit knows the file by its content.
+        answers = answers_of(view, exercises)
         st.download_button(
             "Download the answers",
             data=answers.to_json().encode(),
