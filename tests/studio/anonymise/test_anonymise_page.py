@@ -301,10 +301,10 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
 # --- a larger k that costs less -------------------------------------------------------------
 def test_a_larger_k_that_costs_less_is_offered(start, monkeypatch):
     at = ui.anonymised(start())
-    assert not [one for one in ui.infos(at) if "costs less" in one]
+    assert not [one for one in ui.infos(at) if "loses less" in one]
     with monkeypatch.context() as patch:
         patch.setattr(release_panel, "cheaper", lambda *_: CheaperRelease(10, 40.0, 50.0))
-        (said,) = [one for one in ui.infos(ui.go(at)) if "costs less" in one]
+        (said,) = [one for one in ui.infos(ui.go(at)) if "loses less" in one]
         assert said == CheaperRelease(10, 40.0, 50.0).sentence(2)
         ui.press(at, "Show k = 10")
     assert ui.work(at).settings.k == 10 and not ui.work(at).running, "it is there already"
