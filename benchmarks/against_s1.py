@@ -71,7 +71,7 @@ def against_s1(about: str, task: Task, k: int = 15_000, repetitions: int = 5) ->
         (name, scope) for name in STRATEGIES if needs_sensitive(name) for scope in SCOPES
     ]
     tasks = [own, *(replace(own, strategy=name, scope=scope) for name, scope in wanted)]
-    works = [partial(merge_greedily, each) for each in tasks]
+    works = [partial(merge_greedily, task) for task in tasks]
     (s1, *others), _ = alternately(*works, repetitions=repetitions)
     values = len(task.classes.sensitive_named(str(task.sensitive)).values)
     return Against(about, values, s1, dict(zip(wanted, others, strict=True)))
@@ -109,11 +109,11 @@ def aims(found: Sequence[Against]) -> list[str]:
     """What was aimed at and what was found, with every run that missed an aim."""
     parts = [_ratios(found, "table", 2.0, "at table scope at most 2 × S1")]
     for few, more in ((True, f"with fewer than {FEW}"), (False, f"with {FEW} or more")):
-        some = [each for each in found if (each.values < FEW) == few]
-        if some:
-            limit = some[0].allowed
+        results = [each for each in found if (each.values < FEW) == few]
+        if results:
+            limit = results[0].allowed
             text = f"at class scope at most {limit:.0f} × S1 {more} sensitive values"
-            parts.append(_ratios(some, "class", limit, text))
+            parts.append(_ratios(results, "class", limit, text))
     slowest = _sorted({_name(each, *run): t.best for each in found for run, t in each.runs.items()})
     over = [f"{name} {seconds(value)} s" for name, value in slowest if value > LONGEST]
     name, value = slowest[0]

@@ -42,8 +42,8 @@ class Case:
 def all_cases() -> Mapping[str, Case]:
     """Every ``CASE`` of the modules in ``benchmarks/cases``, from small to large."""
     package = importlib.import_module("benchmarks.cases")
-    found = [
+    results = [
         importlib.import_module(f"{package.__name__}.{info.name}").CASE
         for info in pkgutil.iter_modules(package.__path__)
     ]
-    return {case.name: case for case in sorted(found, key=lambda case: (case.classes, case.name))}
+    return {case.name: case for case in sorted(results, key=lambda case: (case.classes, case.name))}

@@ -53,8 +53,8 @@ def in_fresh_process(
         The most memory that its process held at once, in MB.
     """
     command = [python, "-m", "benchmarks.fresh", module, function, json.dumps(arguments)]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    answer = json.loads(done.stdout)
+    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    answer = json.loads(process.stdout)
     return answer["result"], answer["peak"]
 
 

@@ -33,8 +33,8 @@ def commit(*written: Path) -> str:
     """The commit, and whether the tree differs from it other than in what is written."""
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
+        process = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return process.stdout.strip() if process.returncode == 0 else ""
 
     beside = [f":!{path.relative_to(ROOT).as_posix()}" for path in written]
     changed = git("status", "--porcelain", "--", ".", *beside)

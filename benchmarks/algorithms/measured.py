@@ -261,14 +261,14 @@ def _searches(
         (content(trees, SEARCHED_BY, 2), table[list(trees)]),
         (_census(quasi, SEARCHED_BY), census),
     )
-    found = {}
+    results = {}
     for name, (plan, rows) in zip(SEARCHED, plans, strict=True):
         prepared = _prepared({**plan, "metrics": _BY_ILOSS}, rows)
         for limit in SEARCH_LIMITS:
             progress(f"{name}: three searches, {100 * limit:g} % suppressed")
             task = _limited(prepared, limit).task()
-            found[name, limit] = measure_searches(no_progress, task, prepared.plan.metric, ks)
-    return found
+            results[name, limit] = measure_searches(no_progress, task, prepared.plan.metric, ks)
+    return results
 
 
 def ways() -> list[Way]:

@@ -39,10 +39,10 @@ HEIGHTS: Mapping[str, int] = {
 def shaped() -> dict[str, Hierarchy]:
     """The eight hierarchies, in the published order."""
     folder = ROOT / "hierarchies" / "adult"
-    found = {name: read_hierarchy(folder / f"{name}.csv").hierarchy for name in HEIGHTS}
-    ages = found["age"]
+    results = {name: read_hierarchy(folder / f"{name}.csv").hierarchy for name in HEIGHTS}
+    ages = results["age"]
     five_years = [label for label, level in zip(ages.labels, ages.level, strict=True) if level == 1]
-    found["age"] = ungroup(ages, five_years)
-    found["education"] = ungroup(found["education"], ["School"])
-    found["native-country"] = group(found["native-country"], ["Asia", "Europe"], "Eurasia")
-    return found
+    results["age"] = ungroup(ages, five_years)
+    results["education"] = ungroup(results["education"], ["School"])
+    results["native-country"] = group(results["native-country"], ["Asia", "Europe"], "Eurasia")
+    return results

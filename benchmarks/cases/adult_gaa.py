@@ -15,8 +15,8 @@ __all__ = ["CASE"]
 
 def _run() -> str:
     tasks = {metric: adult_task(metric) for metric in PUBLISHED}
-    found = {metric: against_scan(task) for metric, task in tasks.items()}
-    ratios = [each.ratio for each in found.values()]
+    results = {metric: against_scan(task) for metric, task in tasks.items()}
+    ratios = [each.ratio for each in results.values()]
     mean, least = float(np.mean(ratios)), min(ratios)
     classes = tasks[PUBLISHED[0]].classes
     return "\n\n".join(
@@ -25,7 +25,7 @@ def _run() -> str:
             "quasi-identifiers, merged until one class is left. Both took identical merges.",
             table(
                 ["metric", "merges", *HEADER],
-                [[name, thousands(each.merges), *each.cells] for name, each in found.items()],
+                [[name, thousands(each.merges), *each.cells] for name, each in results.items()],
             ),
             aim(
                 "mean ratio at least 10, each at least 3",

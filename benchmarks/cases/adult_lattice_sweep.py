@@ -89,20 +89,20 @@ def _run() -> str:
             ),
         }
         timed, releases = alternately(*works.values(), repetitions=2)
-        found = {
+        results = {
             name: Found(per_cell(task, total_loss(task, release)), each)
             for name, release, each in zip(works, releases, timed, strict=True)
         }
         if min(int(release.counts.min()) for release in releases) < k:
             raise CaseError(f"A release has a class of fewer than {k} records.")
-        for name, each in found.items():
+        for name, each in results.items():
             rows.append(
                 [
                     f"{name}, k = {k}",
                     f"{each.loss:.4f}",
-                    f"{each.loss / found['GAA'].loss:.2f}",
+                    f"{each.loss / results['GAA'].loss:.2f}",
                     spread(each.seconds),
-                    f"{each.seconds.best / found['GAA'].seconds.best:.1f}",
+                    f"{each.seconds.best / results['GAA'].seconds.best:.1f}",
                 ]
             )
         bound = per_cell(task, lattice_sweep.lower_bound(task))
@@ -111,7 +111,7 @@ def _run() -> str:
             own, peak = in_fresh_process(
                 "benchmarks.cases.adult_lattice_sweep", "in_its_own", effort, k
             )
-            loss, longest, each = LOSSES[effort, k], LONGEST[effort, k], found[effort]
+            loss, longest, each = LOSSES[effort, k], LONGEST[effort, k], results[effort]
             ends.append(
                 aim(
                     f"{effort}, k = {k}: loss at most {loss:.4f} in less than {longest:g} seconds "

@@ -30,11 +30,11 @@ def released(effort: str, k: int) -> dict[str, float]:
     task = replace(general_task(k), options={"effort": effort})
     _ready(task)
     started = time.perf_counter()
-    found = lattice_sweep.anonymise(task)
+    release = lattice_sweep.anonymise(task)
     seconds = time.perf_counter() - started
-    if int(found.counts.min()) < k:
+    if int(release.counts.min()) < k:
         raise CaseError(f"A release has a class of fewer than {k} records.")
-    return {"loss": per_cell(task, total_loss(task, found)), "seconds": seconds}
+    return {"loss": per_cell(task, total_loss(task, release)), "seconds": seconds}
 
 
 def bounded(closely: bool, k: int) -> dict[str, float]:

@@ -73,10 +73,10 @@ def _run() -> str:
 
 
 def _timed(study: Study) -> tuple[float, list[RunResult]]:
-    found: list[RunResult] = []
+    results: list[RunResult] = []
     started = time.perf_counter()
-    run_study(no_progress, study, lacking([]), found.append)
-    return time.perf_counter() - started, found
+    run_study(no_progress, study, lacking([]), results.append)
+    return time.perf_counter() - started, results
 
 
 class _Stopped(Exception):

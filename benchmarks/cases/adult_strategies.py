@@ -19,11 +19,11 @@ def _run() -> str:
     adult = open_table(adult_path()).table
     tables = {}
     for column in COLUMNS:
-        found: list[Against] = []
+        results: list[Against] = []
         for metric in METRICS:
             prepared = adult_with_sensitive(adult, column, metric, K)
-            found.append(against_s1(f"{column}, {metric}", prepared.task()))
-        tables[column] = prepared.classes.n_classes, found
+            results.append(against_s1(f"{column}, {metric}", prepared.task()))
+        tables[column] = prepared.classes.n_classes, results
     return (
         "One column is sensitive, all eight others are quasi-identifiers; merged to k = "
         f"{thousands(K)}. Best seconds of five, all in turn in one process, and how many times the "

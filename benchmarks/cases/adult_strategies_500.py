@@ -25,12 +25,12 @@ def _run() -> str:
         names = value_names(column)
         cells = [names[place] for place in simulated(len(adult), column, seed=1)]
         table = adult.assign(drawn=cells)
-        found: list[Against] = []
+        results: list[Against] = []
         for metric in METRICS:
             prepared = adult_with_sensitive(table, "drawn", metric, K)
             task = prepared.task()
-            found.append(against_s1(f"{distribution}, {metric}", task, repetitions=3))
-        tables[distribution] = prepared.classes.n_classes, found
+            results.append(against_s1(f"{distribution}, {metric}", task, repetitions=3))
+        tables[distribution] = prepared.classes.n_classes, results
     return (
         "All nine columns are quasi-identifiers; the sensitive one is drawn with seed 1, "
         "equivalent or geometric (the last value is about a hundred times rarer than the first); "

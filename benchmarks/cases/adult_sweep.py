@@ -37,10 +37,10 @@ def _run() -> str:
         command += ["--out", str(curves)]
 
         def swept() -> None:
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-            if done.returncode:
-                last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-                raise CaseError(f"`python -m kanon sweep` ended with {done.returncode}: {last}")
+            process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            if process.returncode:
+                last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+                raise CaseError(f"`python -m kanon sweep` ended with {process.returncode}: {last}")
 
         (process, scans), (_, paths) = alternately(
             swept,

@@ -28,10 +28,10 @@ def _process(*arguments: str) -> Callable[[], None]:
 
     def called() -> None:
         command = [sys.executable, *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise CaseError(f"`{' '.join(arguments)}` ended with {done.returncode}: {last}")
+        process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        if process.returncode:
+            last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+            raise CaseError(f"`{' '.join(arguments)}` ended with {process.returncode}: {last}")
 
     return called
 

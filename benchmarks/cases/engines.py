@@ -110,21 +110,23 @@ def released(engine: str, folder: str, out: str, k: int = K) -> dict[str, Any]:
     started = time.perf_counter()
     people = _opened(engine, Path(folder, ENGINES[engine]))
     opened = time.perf_counter()
-    done = run(plan, people)
+    run_result = run(plan, people)
     merged = time.perf_counter()
-    done.write(Address(out))
+    run_result.write(Address(out))
     wrote = time.perf_counter()
-    classes = done.prepared.classes
+    classes = run_result.prepared.classes
     return {
         "open": opened - started,
-        "count": merged - opened - done.seconds,
-        "merge": done.seconds,
+        "count": merged - opened - run_result.seconds,
+        "merge": run_result.seconds,
         "write": wrote - merged,
         "records": classes.n_records,
         "classes": classes.n_classes,
         "original": _digest(classes.nodes.tobytes(), classes.counts.tobytes()),
-        "recoding": _digest(done.recoding.assigned.tobytes(), done.recoding.nodes.tobytes()),
-        "min_k": int(done.recoding.counts.min()),
+        "recoding": _digest(
+            run_result.recoding.assigned.tobytes(), run_result.recoding.nodes.tobytes()
+        ),
+        "min_k": int(run_result.recoding.counts.min()),
         "children": children_megabytes(),
     }
 
@@ -145,7 +147,7 @@ def children_megabytes(proc: Path = Path("/proc")) -> float | None:
     """
     if not (proc / "self").exists():
         return None
-    found: dict[int, tuple[int, float]] = {}
+    results: dict[int, tuple[int, float]] = {}
     for status in proc.glob("[0-9]*/status"):
         try:
             lines = status.read_text("utf-8", errors="replace").splitlines()
@@ -153,13 +155,13 @@ def children_megabytes(proc: Path = Path("/proc")) -> float | None:
             continue
         said = dict(line.split(":", 1) for line in lines if ":" in line)
         most = said.get("VmHWM", "0 kB").split()[0]  # one that ended has none
-        found[int(status.parent.name)] = int(said["PPid"]), int(most) * 1024 / 1e6
+        results[int(status.parent.name)] = int(said["PPid"]), int(most) * 1024 / 1e6
     family, grown = {os.getpid()}, True
     while grown:
-        more = {process for process, (parent, _) in found.items() if parent in family} - family
+        more = {process for process, (parent, _) in results.items() if parent in family} - family
         grown = bool(more)
         family |= more
-    return sum(most for process, (_, most) in found.items() if process in family - {os.getpid()})
+    return sum(most for process, (_, most) in results.items() if process in family - {os.getpid()})
 
 
 def class_sizes(out: str, columns: Sequence[str] = NAMES) -> dict[str, Any]:
@@ -265,23 +267,23 @@ def _row(records: int, engine: str, its: _Measured, first: _Measured) -> list[st
 
 def _run() -> str:
     engines = engines_here()
-    found: dict[int, dict[str, _Measured]] = {}
+    results: dict[int, dict[str, _Measured]] = {}
     sizes = []
     _measure(FEW, engines, 1)  # compiles the kernels and fills the system's file cache
     for records in SIZES:
-        found[records], agreed = _measure(records, engines, REPETITIONS)
+        results[records], agreed = _measure(records, engines, REPETITIONS)
         sizes.append(
             f"{thousands(records)} records are {thousands(agreed['classes'])} classes, released as "
             f"{thousands(agreed['released'])}, the smallest of {agreed['min_k']}"
         )
     rows = [
         _row(records, engine, its, each[_FIRST])
-        for records, each in found.items()
+        for records, each in results.items()
         for engine, its in each.items()
     ]
     grown = []
     for engine in engines:
-        each = [found[records][engine] for records in SIZES]
+        each = [results[records][engine] for records in SIZES]
         taken = [[its.steps[step] for its in each] for step in ("count", "write")]
         powers = [exponent(SIZES, spent) for spent in (*taken, [its.engine for its in each])]
         grown.append([engine, *(f"{power:.2f}".replace("-", "−") for power in powers)])

@@ -25,8 +25,10 @@ def _exam() -> bytes:
 def _files(exam: ExerciseSet) -> list[tuple[str, bytes]]:
     """The files of a class: one changed by hand, one twice, one whose fingerprint is gone."""
     names = [question.id for question in exam.questions]
-    answers = {one.id: one.solution(exam.table_of(one)) for one in exam.questions}
-    found = []
+    answers = {
+        question.id: question.solution(exam.table_of(question)) for question in exam.questions
+    }
+    results = []
     for student in range(STUDENTS):
         log = [
             AnswerChange(at=student + 10.0 * place, question=names[place % len(names)])
@@ -35,11 +37,11 @@ def _files(exam: ExerciseSet) -> list[tuple[str, bytes]]:
         given = Answers(
             version=2, set=exam.fingerprint, student=f"Student {student}", answers=answers, log=log
         ).handed_in()
-        found.append(given.to_json().encode())
-    found[3] = found[3].replace(b"Student 3", b"Student 33")
-    found[7] = found[6]
-    found[9] = json.dumps(json.loads(found[9]) | {"fingerprint": None}).encode()
-    return [(f"answers-{place}.json", content) for place, content in enumerate(found)]
+        results.append(given.to_json().encode())
+    results[3] = results[3].replace(b"Student 3", b"Student 33")
+    results[7] = results[6]
+    results[9] = json.dumps(json.loads(results[9]) | {"fingerprint": None}).encode()
+    return [(f"answers-{place}.json", content) for place, content in enumerate(results)]
 
 
 def _run() -> str:

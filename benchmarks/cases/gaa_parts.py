@@ -82,11 +82,11 @@ def _losses() -> str:
 
 def _speed() -> str:
     task = full_task(census_like(MILLION, pull=PULL), trees(), "nllm")
-    found: dict[str, list[float]] = {parts: [] for parts in ("1", *PARTS)}
+    results: dict[str, list[float]] = {parts: [] for parts in ("1", *PARTS)}
     told: dict[str, float | None] = {}
     lost: dict[str, float] = {}
     for _ in range(REPETITIONS):
-        for parts, spent in found.items():
+        for parts, spent in results.items():
             started = time.perf_counter()
             path = _in(parts, task)
             spent.append(time.perf_counter() - started)
@@ -96,7 +96,7 @@ def _speed() -> str:
                 lost[parts] = value(release, metric_named("nllm"))
                 del release
             del path
-    timed = {parts: Timed(tuple(spent)) for parts, spent in found.items()}
+    timed = {parts: Timed(tuple(spent)) for parts, spent in results.items()}
     faster = {parts: timed["1"].best / each.best for parts, each in timed.items()}
     rows = [
         [
@@ -129,14 +129,14 @@ def largest(records: int) -> dict[str, Any]:
     warm(["gaa"])
     drawn = census_like(records, pull=PULL)
     held = peak_megabytes()
-    done = run(Plan.from_content(content(trees(), "nllm", KS[0])), drawn)
+    run_result = run(Plan.from_content(content(trees(), "nllm", KS[0])), drawn)
     return {
-        "classes": done.prepared.classes.n_classes,
+        "classes": run_result.prepared.classes.n_classes,
         "held": held,
-        "seconds": done.seconds,
-        "min_k": done.recoding.min_k,
-        "parts": done.recoding.trace.parts,
-        "ratio": done.recoding.trace.loss_ratio,
+        "seconds": run_result.seconds,
+        "min_k": run_result.recoding.min_k,
+        "parts": run_result.recoding.trace.parts,
+        "ratio": run_result.recoding.trace.loss_ratio,
     }
 
 

@@ -60,13 +60,13 @@ def measured(path: str, metric: str) -> dict[str, Any]:
         ``classes``; per step its seconds, and the most MB that the process held until its end.
     """
     warm()  # what set-up has compiled is loaded
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     peaks: dict[str, float] = {"start": peak_megabytes()}
     started = time.perf_counter()
 
     def took(step: str) -> None:
         nonlocal started
-        found[step] = time.perf_counter() - started
+        results[step] = time.perf_counter() - started
         peaks[step] = peak_megabytes()
         started = time.perf_counter()
 
@@ -85,7 +85,7 @@ def measured(path: str, metric: str) -> dict[str, Any]:
     summary(recoding, metrics)
     took("measures")
     assert len(released) == len(file.table)
-    return {"classes": prepared.classes.n_classes, "seconds": found, "peaks": peaks}
+    return {"classes": prepared.classes.n_classes, "seconds": results, "peaks": peaks}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Size:
 
 
 def _run() -> str:
-    found: dict[str, list[_Size]] = {metric: [] for metric in METRICS}
+    results: dict[str, list[_Size]] = {metric: [] for metric in METRICS}
     scans: dict[str, list[Against]] = {metric: [] for metric in METRICS}
     with tempfile.TemporaryDirectory() as folder:
         for place, records in enumerate(RECORDS):
@@ -121,7 +121,7 @@ def _run() -> str:
                       for _ in range(REPETITIONS)),
                     strict=True,
                 )  # fmt: skip
-                found[metric].append(_Size(records, runs[0]["classes"], runs, peaks))
+                results[metric].append(_Size(records, runs[0]["classes"], runs, peaks))
     return "\n\n".join(
         [
             "Generated tables with nine quasi-identifiers (benchmarks/tables.py). Every line is "
@@ -129,10 +129,10 @@ def _run() -> str:
             "makes classes of rows; the *whole* is from the classes on: merging for all k, the "
             f"curves of all k in seven metrics, the released table at k = {K}, and its measures. "
             "Of each step the best seconds; of the whole best / median / worst.",
-            *(_steps(metric, sizes) for metric, sizes in found.items()),
-            _exponents(found),
-            *(_against(metric, found[metric], scans[metric]) for metric in METRICS),
-            _memory(found),
+            *(_steps(metric, sizes) for metric, sizes in results.items()),
+            _exponents(results),
+            *(_against(metric, results[metric], scans[metric]) for metric in METRICS),
+            _memory(results),
         ]
     )
 

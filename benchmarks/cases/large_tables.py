@@ -86,20 +86,20 @@ def released(path: str, out: str, plan: dict[str, Any]) -> dict[str, Any]:
     import_module("kanon.sources.engines.duckdb")  # what a process loads once is not timed
     started = time.perf_counter()
     stored = open_stored(Address(path))
-    done = run(Plan.from_content(plan), stored)
+    run_result = run(Plan.from_content(plan), stored)
     whole = time.perf_counter() - started
     started = time.perf_counter()
-    done.write(Address(out))
+    run_result.write(Address(out))
     wrote = time.perf_counter() - started
-    measured = {name: done.measures[name] for name in ("records", "classes", "min_k")}
+    measured = {name: run_result.measures[name] for name in ("records", "classes", "min_k")}
     return {
         **measured,
-        "original": done.prepared.classes.n_classes,
-        "count": whole - done.seconds,
-        "merge": done.seconds,
+        "original": run_result.prepared.classes.n_classes,
+        "count": whole - run_result.seconds,
+        "merge": run_result.seconds,
         "write": wrote,
-        "loss": done.measures["alteration"]["nllm"],
-        "trace": {name: n for name, n in done.measures.items() if name.startswith("parts")},
+        "loss": run_result.measures["alteration"]["nllm"],
+        "trace": {name: n for name, n in run_result.measures.items() if name.startswith("parts")},
     }
 
 

@@ -66,15 +66,15 @@ def _run() -> str:
         least = total_loss(task, release)
         if release.trace.gap != 0:
             raise CaseError(f"Table {seed} was not solved.")
-        found = {
+        results = {
             "lower bound, quick": lower_bound(task, closely=False).loss,
             "lower bound": lower_bound(task).loss,
             "GAA": total_loss(task, gaa.anonymise(task)),
         }
         for effort in EFFORTS:
             made = lattice_sweep.anonymise(replace(task, options={"effort": effort}))
-            found[f"lattice sweep, {effort}"] = total_loss(task, made)
-        for name, loss in found.items():
+            results[f"lattice sweep, {effort}"] = total_loss(task, made)
+        for name, loss in results.items():
             is_bound = name.startswith("lower bound")
             # The solver counts in floats: a millionth of a percent.
             if (loss - least) * (-1 if is_bound else 1) < -1e-8 * least:

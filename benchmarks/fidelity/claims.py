@@ -41,8 +41,8 @@ def _means(found: Findings, title: str, grouping: str) -> np.ndarray:
 def _always_farther(found: Findings, title: str, places: slice = slice(None)) -> bool:
     """Whether a reading is farther off than the one as written, with every grouping."""
     return all(
-        (_means(found, title, each) > _means(found, _WRITTEN, each))[places].all()
-        for each in GROUPINGS
+        (_means(found, title, grouping) > _means(found, _WRITTEN, grouping))[places].all()
+        for grouping in GROUPINGS
     )
 
 
@@ -69,8 +69,8 @@ def _united_nations(found: Findings) -> bool:
 def _loses_less(found: Findings) -> bool:
     ties: list[str | int] = ["canonical", "reversed", *TIE_SEEDS]
     return all(
-        found.apart(Reading(each, ties=order), 100).mean() < 0
-        for each in GROUPINGS
+        found.apart(Reading(grouping, ties=order), 100).mean() < 0
+        for grouping in GROUPINGS
         for order in ties
     )
 
@@ -100,9 +100,9 @@ def _text_does_not_fit(found: Findings) -> bool:
 
 def _diagonal_apart(found: Findings) -> bool:
     return all(
-        np.subtract(*diagonal(found, each, 1500)) > 4
-        and all(np.subtract(*diagonal(found, each, k)) < 0.1 for k in (2, 100))
-        for each in GROUPINGS
+        np.subtract(*diagonal(found, grouping, 1500)) > 4
+        and all(np.subtract(*diagonal(found, grouping, k)) < 0.1 for k in (2, 100))
+        for grouping in GROUPINGS
     )
 
 

@@ -170,7 +170,7 @@ class Findings:
     def row(self, title: str, grouping: str = OURS) -> np.ndarray:
         """The same for each reading of a row of :data:`READINGS`. Shape (readings, 4)."""
         return np.array(
-            [self.all_off(replace(each, grouping=grouping)) for each in READINGS[title]]
+            [self.all_off(replace(reading, grouping=grouping)) for reading in READINGS[title]]
         )
 
 
@@ -234,10 +234,10 @@ def _metrics(leaf: int) -> list[Metric]:
     if leaf == 0:
         return metrics
     return [
-        replace(each, intermediate=f"other-{each.intermediate}")
-        if each.intermediate.startswith("leaves")
-        else each
-        for each in metrics
+        replace(metric, intermediate=f"other-{metric.intermediate}")
+        if metric.intermediate.startswith("leaves")
+        else metric
+        for metric in metrics
     ]
 
 

@@ -100,14 +100,14 @@ def side_by_side(found: Findings, reading: Reading, k: int) -> str:
 
 def misfits() -> list[str]:
     """The printed ranks that are not those of the printed cells."""
-    found = []
+    results = []
     for k, cells in PUBLISHED_TABLES.items():
         rows = zip([*TITLES, "Average"], [*cells, AVERAGES[k]], PUBLISHED_RANKS[k], strict=True)
         for measured, row, printed in rows:
             for guide, rank, said in zip(TITLES, ranks(row), printed, strict=True):
                 if rank != said:
-                    found.append(f"{FIGURES[k]}, {measured} under {guide}: {said}, not {rank}")
-    return found
+                    results.append(f"{FIGURES[k]}, {measured} under {guide}: {said}, not {rank}")
+    return results
 
 
 def requested(found: Findings) -> str:

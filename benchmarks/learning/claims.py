@@ -24,9 +24,9 @@ def _second(found: Findings) -> Lesson:
 
 def _at(lesson: Lesson, low: int, high: int) -> dict[tuple[str, str], np.ndarray]:
     """The means of the live networks at k from one to another, by pairs as in ``pairs``."""
-    some = [place for place, k in enumerate(lesson.ks) if low <= k <= high]
+    results = [place for place, k in enumerate(lesson.ks) if low <= k <= high]
     return {
-        (trained, name): band.mean[some]
+        (trained, name): band.mean[results]
         for trained in REPRESENTATIONS
         for name, band in bands(lesson.outcomes, lesson.score, trained, live=True).items()
     }
@@ -47,8 +47,14 @@ def _parent_comes_near(found: Findings) -> bool:
 
 def _validated_in_proportional(found: Findings) -> bool:
     own = pairs(_second(found), live=True)
-    best = {one: max(REPRESENTATIONS, key=lambda name: own[one, name]) for one in REPRESENTATIONS}
-    means = {name: np.mean([own[one, name] for one in REPRESENTATIONS]) for name in REPRESENTATIONS}
+    best = {
+        representation: max(REPRESENTATIONS, key=lambda name: own[representation, name])
+        for representation in REPRESENTATIONS
+    }
+    means = {
+        name: np.mean([own[representation, name] for representation in REPRESENTATIONS])
+        for name in REPRESENTATIONS
+    }
     order = sorted(means, key=lambda name: -means[name])
     return order[:2] == ["proportional", "fillParent"] and best == dict.fromkeys(
         REPRESENTATIONS, "proportional"
@@ -64,9 +70,9 @@ def _none_is_irrelevant(found: Findings) -> bool:
 def _fill_child_is_worst(found: Findings) -> bool:
     own = pairs(_second(found), live=True)
     return all(
-        min(REPRESENTATIONS, key=lambda name: own[one, name]) == "fillChild"
-        for one in REPRESENTATIONS
-        if one != "fillChild"
+        min(REPRESENTATIONS, key=lambda name: own[representation, name]) == "fillChild"
+        for representation in REPRESENTATIONS
+        if representation != "fillChild"
     )
 
 

@@ -125,10 +125,10 @@ def lesson(name: str, trained: Any, seeds: int = FIRST_SEEDS) -> Lesson:
     prepared = prepared_table(name)
     labels = labels_of(prepared, TABLES[name])
     experiment = experiment_of(prepared, PAPER_K, labels, "mlp", trained)
-    found: list[Outcome] = []
-    run_experiment(no_progress, experiment, fits_of(trained, "mlp", seeds), found.append)
+    results: list[Outcome] = []
+    run_experiment(no_progress, experiment, fits_of(trained, "mlp", seeds), results.append)
     return Lesson(
-        tuple(found),
+        tuple(results),
         experiment.ks,
         default_score(len(labels.labels)),
         len(labels.labels),
@@ -157,9 +157,9 @@ def points(name: str) -> pd.DataFrame:
         for k in ks
         for classifier in CLASSIFIERS
     ]
-    found: list[ReleaseMeasures | LearntScores] = []
-    predict(no_progress, prediction, wanted, found.append)
-    return points_table(found, default_score(len(labels.labels)))
+    results: list[ReleaseMeasures | LearntScores] = []
+    predict(no_progress, prediction, wanted, results.append)
+    return points_table(results, default_score(len(labels.labels)))
 
 
 def measure(workers: int = 1) -> Findings:

@@ -34,7 +34,7 @@ def _cell(band: Band, place: int) -> str:
 
 def dead(lesson: Lesson) -> int:
     """How many networks came out dead."""
-    return sum(one.dead for one in lesson.outcomes)
+    return sum(outcome.dead for outcome in lesson.outcomes)
 
 
 def experiment_one(lesson: Lesson, live: bool) -> str:
@@ -75,11 +75,11 @@ def largest_k(lesson: Lesson, above: float) -> int:
 
 def pairs(lesson: Lesson, live: bool, most_k: int = 5000) -> dict[tuple[str, str], float]:
     """The mean score over k up to one, per representation trained in and validated in."""
-    some = [place for place, k in enumerate(lesson.ks) if k <= most_k]
+    results = [place for place, k in enumerate(lesson.ks) if k <= most_k]
     found = {}
     for trained in REPRESENTATIONS:
         for name, band in bands(lesson.outcomes, lesson.score, trained, live).items():
-            found[trained, name] = float(band.mean[some].mean())
+            found[trained, name] = float(band.mean[results].mean())
     return found
 
 

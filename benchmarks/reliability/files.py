@@ -139,7 +139,7 @@ def _release(draw: Random, found: Files, folder: Path, stored_every: int) -> Ite
                 yield f"{engine}, {kind}: {fault}"
             kept = [column for name, column in table.items() if name not in made.of("identifier")]
             rows[kind] = Counter(zip(*kept, strict=True))  # pseudonyms are drawn for each file
-        if any(each != next(iter(rows.values())) for each in rows.values()):
+        if any(row != next(iter(rows.values())) for row in rows.values()):
             yield f"{engine}: {', '.join(rows)} do not hold the same rows"
         given.unlink(missing_ok=True)
 
@@ -198,9 +198,9 @@ def _writers(
             csv.writer(file).writerows([list(cells), *zip(*cells.values(), strict=True)])
     settings = ReadSettings(",", "utf-8", markers)
     if engine == "memory":
-        done = run(plan, read_table(given, given.name, settings).records)
+        run_result = run(plan, read_table(given, given.name, settings).records)
         for kind in FORMATS:
-            yield kind, lambda kind=kind: _READERS[kind](done.content(kind))
+            yield kind, lambda kind=kind: _READERS[kind](run_result.content(kind))
         return
     if engine == "sqlite":
         address, by, settings = (
@@ -210,11 +210,14 @@ def _writers(
         )
     else:
         address, by = Address(str(given)), "duckdb"
-    done = run(plan, open_stored(address, by, settings))
+    run_result = run(plan, open_stored(address, by, settings))
     for ending, kind in STORED.items():
         path = given.with_name(f"{given.stem}-released{ending}")
         target = Address(str(path), "released" if kind == "duckdb" else None)
-        yield kind, lambda kind=kind, path=path, target=target: _stored(done, kind, path, target)
+        yield (
+            kind,
+            lambda kind=kind, path=path, target=target: _stored(run_result, kind, path, target),
+        )
 
 
 def _stored(done: Any, kind: str, path: Path, target: Address) -> tuple[list[str], list[list]]:
@@ -318,5 +321,5 @@ def _broken(table: Mapping[str, Sequence], content: Mapping[str, Any]) -> Iterat
         persons: dict[tuple, set] = {}
         for row, who in zip(tuples, kept[content["person"]], strict=True):
             persons.setdefault(row, set()).add(who)
-        if any(len(each) < k for each in persons.values()):
+        if any(len(person) < k for person in persons.values()):
             yield f"k = {k} is missed in persons"

@@ -140,7 +140,7 @@ def feed_all(
     names
         Which targets; the others get none.
     """
-    found = {name: Fed() for name in names}
+    results = {name: Fed() for name in names}
     waiting = deque(
         (name, range(first, min(first + CHUNK, total * TARGETS[name].share // 1000)))
         for name in names
@@ -156,7 +156,7 @@ def feed_all(
                 name, numbers = waiting.popleft()
             done, rest = _in_a_process(name, numbers, seed)
             with lock:
-                found[name].add(done)
+                results[name].add(done)
                 if rest:
                     waiting.appendleft((name, rest))
 
@@ -165,7 +165,7 @@ def feed_all(
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return results
 
 
 def _in_a_process(name: str, numbers: range, seed: int) -> tuple[Fed, range]:

@@ -190,7 +190,7 @@ def _test(
     }
     for name in ("KANON_ADULT", "CI", "PYTHONPATH"):
         environment.pop(name, None)
-    done = subprocess.run(
+    process = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-x", "-q", "--hypothesis-seed=0", "--no-header",
             "-m", f"not ({left_out})", *more, *modules, *AREAS[area][modules[0]],
@@ -198,4 +198,4 @@ def _test(
         cwd=copy, env=environment, timeout=longest, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    return done.returncode, done.stdout
+    return process.returncode, process.stdout

@@ -71,7 +71,7 @@ _KERNELS = {
 
 
 def _privacy() -> dict[str, Sequence[str]]:
-    found: dict[str, Sequence[str]] = {
+    results: dict[str, Sequence[str]] = {
         f"kanon/privacy/{path.name}": _MODELS for path in (ROOT / "kanon/privacy").glob("[a-z]*.py")
     }
     more = {
@@ -79,7 +79,9 @@ def _privacy() -> dict[str, Sequence[str]]:
         "persons": _PERSONS,
         "reidentification": ("tests/privacy/test_linkage.py", *_PERSONS),
     }
-    return found | {f"kanon/privacy/{name}.py": (*_MODELS, *tests) for name, tests in more.items()}
+    return results | {
+        f"kanon/privacy/{name}.py": (*_MODELS, *tests) for name, tests in more.items()
+    }
 
 
 _WRITING = ("tests/sources/test_writing.py", "tests/release/test_formulas.py")

@@ -44,9 +44,9 @@ def releases() -> dict[str, Any]:
     """Random tables released by every algorithm."""
     began, each = time.perf_counter(), RELEASES // len(RELEASE_SEEDS)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(release_many, [each] * len(RELEASE_SEEDS), RELEASE_SEEDS))
+        results = list(pool.map(release_many, [each] * len(RELEASE_SEEDS), RELEASE_SEEDS))
     total = Counts()
-    for one in found:
+    for one in results:
         for name in ("released", "refused", "models", "metrics", "strategies"):
             getattr(total, name).update(getattr(one, name))
         for name in ("suppressed", "checked", "tables"):
@@ -59,9 +59,9 @@ def files() -> dict[str, Any]:
     """Files of every kind, by every engine, read by others than kanon."""
     began, each = time.perf_counter(), FILES // len(FILE_SEEDS)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(release_files, [each] * len(FILE_SEEDS), FILE_SEEDS))
+        results = list(pool.map(release_files, [each] * len(FILE_SEEDS), FILE_SEEDS))
     total = Files()
-    for one in found:
+    for one in results:
         total.add(one)
     total.seconds = time.perf_counter() - began
     return {"seeds": list(FILE_SEEDS), **vars(total)}
@@ -130,17 +130,17 @@ def browser() -> dict[str, Any]:
         old.unlink()
     command = ["-m", "pytest", "-q", "-m", "browser", "tests"]
     began = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *command, f"--junitxml={OUTPUT / 'browser.xml'}"],
         cwd=ROOT, env={**os.environ, "CI": "true"}, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    said = done.stdout.strip().splitlines()[-1].strip("= ")
+    said = process.stdout.strip().splitlines()[-1].strip("= ")
     # Tests that failed are a figure too, but not what stood in the way of running them.
-    if done.returncode > 1 or "error" in said:
+    if process.returncode > 1 or "error" in said:
         raise CaseError(f"The tests in the browser could not be run: {said}.")
     return {
         "said": said,
-        "passed": done.returncode == 0,
+        "passed": process.returncode == 0,
         "seconds": time.perf_counter() - began,
         "requests": _read("requests.json"),
         "measured": _read("timings-reliability.json"),

@@ -39,10 +39,10 @@ def missed_by(
     """
     asked = {name: value for name, value in part.items() if name not in ("model", "column")}
     rows = list(tuples)
-    found: dict[tuple, Counter] = {}
+    results: dict[tuple, Counter] = {}
     for row, value in zip(rows, cells.get(part.get("column"), [0] * len(rows)), strict=True):
-        found.setdefault(row, Counter())[value] += 1
-    return float(MODELS[part["model"]](list(found.values()), **asked)) if found else -inf
+        results.setdefault(row, Counter())[value] += 1
+    return float(MODELS[part["model"]](list(results.values()), **asked)) if results else -inf
 
 
 def _table(classes: Classes) -> dict[object, float]:

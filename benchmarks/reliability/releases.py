@@ -191,13 +191,13 @@ def _snapshot(prepared: PreparedRun) -> list:
 def _ancestors(tree: Hierarchy) -> dict[str, list[str]]:
     """Per label the labels from it up to the root, walked edge by edge."""
     above = {label: parent for label, parent, _ in tree.entries()}
-    found = {}
+    results = {}
     for label in above:
         path = [label]
         while (parent := above[path[-1]]) is not None:
             path.append(parent)
-        found[label] = path
-    return found
+        results[label] = path
+    return results
 
 
 def _same(true: object, otherwise: str) -> None:

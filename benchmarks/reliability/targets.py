@@ -113,19 +113,19 @@ def _tables() -> list[pd.DataFrame]:
 @cache
 def _csv_seeds() -> list[bytes]:
     small = _tables()[0]
-    found = [small.to_csv(index=False, sep=mark).encode() for mark in ",;\t|"]
+    results = [small.to_csv(index=False, sep=mark).encode() for mark in ",;\t|"]
     quoted = f'"a, b","c"\r\n"x ""y""",{SECRET}\r\n"two\nlines",2\r\n'.encode()
     padded = f"a, b, c\n1, {SECRET}, 3\n4, 5, 6\n".encode()
     wide = "name;city\nJosé;Orléans\nRené;Besançon\n"
     one = f"note\n{SECRET}\nb\n".encode()
     codes = ("utf-16", "latin-1", "utf-8-sig", "utf-32-be", "shift_jis")
     coded = [wide.encode(code, "replace") for code in codes]
-    return [*found, quoted, padded, one, *coded]
+    return [*results, quoted, padded, one, *coded]
 
 
 @cache
 def _xlsx_seeds() -> list[bytes]:
-    found = []
+    results = []
     for frame in _tables():
         out = io.BytesIO()
         with xlsxwriter.Workbook(out, {"in_memory": True, "remove_timezone": True}) as book:
@@ -138,13 +138,13 @@ def _xlsx_seeds() -> list[bytes]:
                         sheet.write_datetime(r, c, cell.to_pydatetime(), day)
                     elif not pd.isna(cell):
                         sheet.write(r, c, cell)
-        found.append(out.getvalue())
-    return found
+        results.append(out.getvalue())
+    return results
 
 
 @cache
 def _arrow_seeds(kind: str) -> list[bytes]:
-    found = []
+    results = []
     for frame in _tables():
         content = pa.Table.from_pandas(frame, preserve_index=False)
         for how in ("none", "snappy") if kind == "parquet" else ("uncompressed", "zstd"):
@@ -153,8 +153,8 @@ def _arrow_seeds(kind: str) -> list[bytes]:
                 pyarrow.parquet.write_table(content, out, compression=how)
             else:
                 pyarrow.feather.write_feather(content, out, compression=how)
-            found.append(out.getvalue())
-    return found
+            results.append(out.getvalue())
+    return results
 
 
 def _settings(draw: Random) -> ReadSettings:
@@ -297,15 +297,15 @@ def _take_bundle(files: Sequence[tuple[str, bytes]]) -> None:
 @cache
 def _plans() -> list[tuple[dict[str, Any], pd.DataFrame]]:
     """Valid plans for all algorithms, each with its table."""
-    found: list[tuple[dict[str, Any], pd.DataFrame]] = []
+    results: list[tuple[dict[str, Any], pd.DataFrame]] = []
     draw = Random("plans")
-    while len(found) < 120:
+    while len(results) < 120:
         made = draw_table(draw)
         for name in made.algorithms[:: draw.randint(1, 3)]:
             plan = draw_plan(draw, made, name, dict.fromkeys(made.texts, 2))
-            found.append((plan, made.table))
-    assert {plan["algorithm"]["name"] for plan, _ in found} == {*algorithms()}
-    return found
+            results.append((plan, made.table))
+    assert {plan["algorithm"]["name"] for plan, _ in results} == {*algorithms()}
+    return results
 
 
 def _make_plan(draw: Random) -> tuple[bytes, pd.DataFrame]:
@@ -387,7 +387,7 @@ def _exercises() -> ExerciseSet:
 def _answers() -> dict[str, Any]:
     """Right answers to all questions."""
     made = _exercises()
-    return {each.id: each.solution(made.table_of(each)) for each in made.questions}
+    return {question.id: question.solution(made.table_of(question)) for question in made.questions}
 
 
 def _make_exercises(draw: Random) -> tuple[bytes, bytes]:
@@ -409,11 +409,11 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
     except KanonError as error:
         assert SECRET not in str(error), f"a cell in {error!r}"
         raise
-    right = {each.id: each.solution(made.table_of(each)) for each in made.questions}
-    for each in made.questions:
-        assert worked(each, made.table_of(each)).sentences
-        assert hint(each, made.table_of(each), right[each.id]) and hint(
-            each, made.table_of(each), 0
+    right = {question.id: question.solution(made.table_of(question)) for question in made.questions}
+    for question in made.questions:
+        assert worked(question, made.table_of(question)).sentences
+        assert hint(question, made.table_of(question), right[question.id]) and hint(
+            question, made.table_of(question), 0
         )
     scored = score(made, Answers(set=made.fingerprint, student="A", answers=right))
     assert scored.points == made.points, "a solution does not get all points"

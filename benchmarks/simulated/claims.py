@@ -37,12 +37,12 @@ def _published_apart(_: Findings) -> bool:
 
 def _private_apart(found: Findings) -> bool:
     ours = [areas(found.of(guide, scope)) for guide, scope in product(GUIDES, SCOPES)]
-    return all(_apart_from_others(each, ["s1", "s2", "s4", "s5", "s7"]) for each in ours)
+    return all(_apart_from_others(our, ["s1", "s2", "s4", "s5", "s7"]) for our in ours)
 
 
 def _s5_is_s6(found: Findings) -> bool:
-    each = [np.nanmax(np.abs(apart(found, guide, "s5", "s6", "class"))) for guide in GUIDES]
-    return bool(max(each) < 0.5)
+    results = [np.nanmax(np.abs(apart(found, guide, "s5", "s6", "class"))) for guide in GUIDES]
+    return bool(max(results) < 0.5)
 
 
 def _altered_more(found: Findings) -> bool:

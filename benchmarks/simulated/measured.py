@@ -98,12 +98,12 @@ class Findings:
         """A study; at the scope :data:`AS_IT_FITS` each strategy is the one that fits it."""
         if scope != AS_IT_FITS:
             return list(self.studies[Reading(guide, scope, seed)])  # type: ignore[arg-type]
-        found = []
+        results = []
         for run in RUNS:
             ours, own_scope = FITTING[run.strategy]
             areas_of = {each.run: each.areas for each in self.of(guide, own_scope, seed)}
-            found.append(RunResult(run, areas_of[StudyRun(run.column, ours)]))
-        return found
+            results.append(RunResult(run, areas_of[StudyRun(run.column, ours)]))
+        return results
 
 
 def measure(table: pd.DataFrame, readings: Sequence[Reading] = READINGS) -> Findings:
@@ -114,9 +114,9 @@ def measure(table: pd.DataFrame, readings: Sequence[Reading] = READINGS) -> Find
         plan = Plan.from_content(adult_content(reading.guide, 2))
         study = study_of(prepare(plan, table).guided_by(scope=reading.scope))
         task = replace(study.task, seed=reading.seed, tie_seed=reading.seed or None)
-        found: list[RunResult] = []
-        run_study(no_progress, replace(study, task=task), RUNS, found.append)
-        studies[reading] = found
+        results: list[RunResult] = []
+        run_study(no_progress, replace(study, task=task), RUNS, results.append)
+        studies[reading] = results
     return Findings(studies, time.perf_counter() - started)
 
 

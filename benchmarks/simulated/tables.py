@@ -134,11 +134,11 @@ def off(
     guides: Sequence[str] = GUIDES,
 ) -> float:
     """The mean absolute difference of mean areas, in points, over those that are legible."""
-    each = [
+    results = [
         apart(found, guide, name, name, scope)[list(figures)]
         for guide, name in product(guides, strategies)
     ]
-    return float(np.nanmean(np.abs(each)))
+    return float(np.nanmean(np.abs(results)))
 
 
 def distances(found: Findings) -> str:

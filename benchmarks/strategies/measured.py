@@ -117,7 +117,7 @@ def measure(
 ) -> Findings:
     """Run every strategy at both scopes on Adult, in canonical order and with the tie seeds."""
     started = time.perf_counter()
-    found: dict[Run, Areas] = {}
+    results: dict[Run, Areas] = {}
     curves: dict[Run, np.ndarray] = {}
     best_l, n_runs = {}, 0
     for column in columns:
@@ -147,11 +147,11 @@ def measure(
             for line in own:
                 one = line.configuration
                 run = Run(column, guide, one.strategy, one.scope)
-                found[run] = _areas(areas, line.name, rows)
+                results[run] = _areas(areas, line.name, rows)
                 curves[run] = np.array(
                     [hundredfold(row) * line.at(row, CURVE_KS, column)[0] for row in rows[:3]]
                 )
-    return Findings(found, curves, best_l, n_runs, time.perf_counter() - started)
+    return Findings(results, curves, best_l, n_runs, time.perf_counter() - started)
 
 
 def _areas(found: Standing, name: str, rows: Sequence[str]) -> Areas:

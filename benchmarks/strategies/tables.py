@@ -115,7 +115,7 @@ def areas(found: Findings, column: str, guide: str, figure: int) -> str:
         alone = {scope: name == "s1" and scope == "class" for scope in SCOPES}
         row += [AS_LEFT if alone[scope] else _cell(ours[scope], figure) for scope in SCOPES]
         if means:
-            row += [AS_LEFT if alone[one] else f"{ours[one].own[MEAN]:.2f}" for one in SCOPES]
+            row += [AS_LEFT if alone[scope] else f"{ours[scope].own[MEAN]:.2f}" for scope in SCOPES]
         body.append(row)
     return table(head, body)
 

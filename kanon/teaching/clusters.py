@@ -66,7 +66,9 @@ def _get_chosen_number(step: ClusterStep) -> int:
 
 def _build_cluster_choice(board: Blackboard, step: ClusterStep) -> Choice:
     number = step.cluster + 1
-    furthest = f"furthest from {'the last beginning' if step.cluster else 'the drawn record'}"
+    furthest = (
+        f"furthest from {'the start of the last cluster' if step.cluster else 'the drawn record'}"
+    )
     label = board.held(step.members).label
     question, rules = {
         "begin": (f"With which record does cluster {number} begin?", (Rule(furthest), FIRST)),

@@ -147,7 +147,7 @@ class _Groups:
         label = self.board.originals[first].label
         return self._build_group_step(
             f"Group {number + 1} begins: {label}",
-            f"“{label}” begins the group, by its distance from {why}: {choice.reason}.",
+            f"“{label}” begins the group. Distances are measured from {why}: {choice.reason}.",
             [first],
             choice,
         )

@@ -212,7 +212,7 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
     for node in map(tuple, trace.visited.tolist()):
         choices = []
         if not counted_nodes:
-            why = "The search begins at the top, where everything is lost."
+            why = "The search begins at the highest node, where everything is lost."
         elif node in trace.walk or node in lattice.shape.below(last) or last not in counted_nodes:
             open_to = [
                 below

@@ -305,7 +305,7 @@ def test_what_gaa_does_is_among_the_right_choices(classes, merges):
     try:
         exercises = exercises_of(content)
     except ExerciseError as error:
-        assert "nothing is left to be merged" in error.sentence
+        assert "nothing is left to merge" in error.sentence
         return
     made = exercises.made["t"]
     for question in exercises.questions:

@@ -92,7 +92,7 @@ def test_all_candidates_are_listed_with_what_they_cost(records, name, merges):
     try:
         exercises = made(records, *(asked | {"choose": one} for one in ("partner", "smallest")))
     except KanonError as error:
-        assert "nothing is left to be merged" in error.sentence or "one class" in error.sentence
+        assert "nothing is left to merge" in error.sentence or "one class" in error.sentence
         return
     (partner, smallest), table = exercises.questions, exercises.made["t"]
     found = worked(partner, table)
