@@ -96,8 +96,7 @@ def test_skewness_by_hand():
     assert scene.after == (("negative", 1 / 4), ("positive", 3 / 4))
     assert (
         "“positive” rises from 41.7 % of all records to 75.0 % of these: "
-        "their shares differ from those of the table by t = 0.33"
-        in (scene.finding)
+        "their shares differ from those of the table by t = 0.33" in (scene.finding)
     )
     assert scene.prevention.reached == pytest.approx(1 / 3)
 
