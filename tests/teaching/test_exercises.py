@@ -163,7 +163,7 @@ def test_recoding_by_hand(by_hand):
     ("answer", "part"),
     [
         (recoded("Cat", "Cat", "Lion", "Dog", "Dog"), "the class (Lion) has 1 record"),
-        (recoded("Cat", "Felid", "Felid", "Dog", "Dog"), "Records 1 and 2 look alike"),
+        (recoded("Cat", "Felid", "Felid", "Dog", "Dog"), "Records 1 and 2 look the same"),
         (recoded("Cat", "Cat", "Cat", "Dog", "Dog"), "Record 3: in the tree of 'race', 'Cat' is"),
         (recoded("Bird", "Cat", "Cat", "Dog", "Dog"), "Record 1: 'Bird' is not in the tree"),
         (recoded("Cat"), "a list of 5 records"),
@@ -184,7 +184,7 @@ def test_a_rounding_makes_no_answer_worse_than_the_optimum():
     made, question = exercises.made["t"], exercises.questions[0]
     best = question.best(made)
     rounded = replace(best, alteration=best.alteration * (1 - 1e-14))
-    made._known[("recoding", "custom", 2)] = rounded
+    made._results[("recoding", "custom", 2)] = rounded
     found = mark(exercises, "recode", recoded("Felid", "Felid", "Felid", "Dog", "Dog"))
     assert found.share == 1 and found.sentence.endswith("15.0 %, the least possible.")
 
@@ -312,7 +312,9 @@ def test_what_gaa_does_is_among_the_right_choices(classes, merges):
         taken = question.solution(made)
         found = question.mark(made, taken)
         assert found.share == 1 and found.sentence.startswith("Right: ")
-        assert tuple(taken) in question.options(made) and tuple(taken) in question._right(made)
+        assert tuple(taken) in question.options(made) and tuple(
+            taken
+        ) in question._list_right_choices(made)
 
 
 def _nodes(tree):
