@@ -251,11 +251,11 @@ def test_the_cheapest_says_what_it_loses_and_who_raises_everything_says_so():
 def test_an_alternative_that_misses_the_limits_says_so():
     lost = [[100, 0, 0], [10, 80, 60]]
     root, other = propose(weigh(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3}))
-    assert (root.place, other.place) == (0, 1) and "It does not have" not in root.reason
+    assert (root.place, other.place) == (0, 1) and "It does not meet" not in root.reason
     assert other.reason.endswith(" It does not meet the limits of l and t.")
     for limits in ({}, {"l": 4000.0}):  # nothing is asked, or no way has it
         found = propose(weigh(board(lost), [5], {"utility": 1}, limits))
-        assert not [one for one in found if "It does not have" in one.reason]
+        assert not [one for one in found if "It does not meet" in one.reason]
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
         assert found.at_k.tolist() == [[k]] and found.title(0) == f"way 0 · k = {k}"
         assert found.meets[0] == (limits != {"t": 0.01})
     (only,) = propose(weigh(one, [5], limits={"t": 0.3}))
-    assert "its release for k = 20" in only.reason and "have what is asked" in only.reason
+    assert "its release for k = 20" in only.reason and "meet the limits" in only.reason
     both = weigh(one, [5, 9])
     assert both.at_k.tolist() == [[9, 9]] and both.title(0) == "way 0"
     assert [both.k_for(0, k) for k in (6, 9, 10, 20)] == [9, 9, 20, 20], "k = 6 was not computed"
@@ -374,7 +374,7 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
             {},
             "99.1 % of all that could be lost. No configuration loses at least a point less.",
         ),
-        ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; more weight on the utility"),
+        ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; more weight on utility"),
         ([[99.1, 0, 0], [75, 80, 60]], {"l": 2.0}, "No configuration that meets the limits loses"),
     ],
 )

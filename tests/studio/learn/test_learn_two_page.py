@@ -118,7 +118,7 @@ def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, 
     choose(at, "learn-algorithm", "gaa")
     choose(at, "learn-algorithm-beside", "gaa")
     assert not warnings(at) and positions(at, monkeypatch) == (step + 1, step + 1)
-    assert infos(at) == ["Both sides are the same; choose something else for one of them."]
+    assert infos(at) == ["Both sides are the same; choose other settings for one of them."]
 
 
 @pytest.mark.nightly
