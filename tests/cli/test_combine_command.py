@@ -34,7 +34,7 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
     assert combine(*NAMES) == 3
     said = capsys.readouterr()
     lines = said.out.splitlines()
-    assert lines[0].startswith("The smallest class has 2 and 2 records in age.json and sex.json, ")
+    assert lines[0].startswith("The smallest class has 2 and 2 records in age.json and sex.json; ")
     assert "the smallest group that looks alike in all of them has 1 (↑ better)" in lines[0]
     assert lines[1] == "Anyone can line up the rows of all releases"
     assert (
@@ -45,7 +45,7 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
         "'ill' becomes certain although no single release reveals it: for 4 rec"
     )
     assert len(lines) == 4
-    assert said.err == "kanon: All releases together do not meet what their plans ask for.\n"
+    assert said.err == "kanon: All releases together do not meet what their plans require.\n"
     assert sorted(path.name for path in folder.iterdir()) == ["age.json", "people.csv", "sex.json"]
 
 
@@ -76,7 +76,7 @@ def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
     assert combine(*NAMES, more=more) == 3
     change, refused = capsys.readouterr().err.splitlines()
     assert change.startswith("kanon: warning: The plan is of version 1, ")
-    assert refused == "kanon: All releases together do not meet what their plans ask for."
+    assert refused == "kanon: All releases together do not meet what their plans require."
 
 
 def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsys):
@@ -86,8 +86,8 @@ def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsy
     said = capsys.readouterr()
     assert "Anyone can match the rows of at least 0 of 4 records (↓ better)" in said.out
     assert said.err == (
-        "kanon: All releases together would not, with all rows lined up, meet what their plans ask "
-        "for.\n"
+        "kanon: All releases together would not, with all rows lined up, meet what their plans "
+        "require.\n"
     )
     for name in NAMES:
         content = json.loads((folder / name).read_text("utf-8"))
@@ -96,7 +96,7 @@ def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsy
     said = capsys.readouterr()
     assert "Anyone can line up the rows of all releases" in said.out
     *warned, last = said.err.splitlines()
-    assert last == "kanon: All releases together do not meet what their plans ask for."
+    assert last == "kanon: All releases together do not meet what their plans require."
     assert len(warned) == 2 and all("The rows keep the table's order." in one for one in warned)
 
 

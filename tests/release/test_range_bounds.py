@@ -179,7 +179,7 @@ def test_a_remark_names_columns_whose_ranges_show_extremes():
     _, told = run_told(plan(["age", "salary"], {"name": "mondrian"}), PATIENTS)
     assert "The ranges of 'age' show the least and the greatest value of the table" in told
     assert "'salary'" in told
-    assert "fewer than 3 records have it" in told
+    assert "which fewer than 3 records have" in told
     assert "`ranges` to `outward`" in told
 
 
