@@ -721,7 +721,7 @@ def newer_duckdb(path):
 
 def test_a_newer_duckdb_file_says_what_to_do(tmp_path):
     newer_duckdb(tmp_path / "newer.duckdb")
-    with pytest.raises(TableError, match=r"another version of DuckDB, .* export the table there as"):
+    with pytest.raises(TableError, match=r"another version of DuckDB, .* export the table there"):
         open_stored(Address(str(tmp_path / "newer.duckdb"), "t"))
 
 
