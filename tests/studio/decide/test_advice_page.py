@@ -206,11 +206,11 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
         return Advice(weighed, known).about_records
 
     whole = np.ones(3)
-    assert others and about(whole).startswith("On 3 of 3 tables whose records were drawn again")
+    assert others and about(whole).startswith("On 3 of 3 tables redrawn from these records")
     apart = about(np.array([1, np.nan, 1]))
     assert apart.startswith("On 2 of 2 tables")
     assert apart.endswith("1 more cannot meet the required models.")
-    assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
+    assert about(np.nan * whole).startswith("None of 3 tables redrawn from these records")
 
 
 @pytest.mark.parametrize("concern", ["l", "t"])
