@@ -76,7 +76,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     ui.settled(ui.press(at, RUN))
     assert len(cards(at)) == len(uses(at)) >= 2
     assert not [one for one in at.button if "again" in one.label], "that was done already"
-    assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
+    assert any("On " in one.value and "redrawn from" in one.value for one in at.markdown)
     (title,) = ui.chart_titles(at)
     assert title.startswith("k = 3: ")
     assert title.endswith(" has the lowest score, and loses nearly everything")
