@@ -76,7 +76,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     ui.settled(ui.press(at, RUN))
     assert len(cards(at)) == len(uses(at)) >= 2
     assert not [one for one in at.button if "again" in one.label], "that was done already"
-    assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
+    assert any("On " in one.value and "redrawn from" in one.value for one in at.markdown)
     (title,) = ui.chart_titles(at)
     assert title.startswith("k = 3: ")
     assert title.endswith(" has the lowest score, and loses nearly everything")
@@ -207,11 +207,11 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
         return Advice(weighed, known).about_records
 
     whole = np.ones(3)
-    assert others and about(whole).startswith("On 3 of 3 tables whose records were drawn again")
+    assert others and about(whole).startswith("On 3 of 3 tables redrawn from these records")
     apart = about(np.array([1, np.nan, 1]))
     assert apart.startswith("On 2 of 2 tables")
     assert apart.endswith("1 more cannot meet the required models.")
-    assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
+    assert about(np.nan * whole).startswith("None of 3 tables redrawn from these records")
 
 
 @pytest.mark.parametrize("concern", ["l", "t"])
