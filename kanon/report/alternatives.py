@@ -85,7 +85,7 @@ class Alternatives:
             return ""
         return (
             f"{title} loses {percent(least)} and this release {percent(own)} ({self.counted_by}); "
-            "both meet the plan's models."
+            "both meet the models of the plan."
         )
 
 

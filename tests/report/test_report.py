@@ -152,7 +152,7 @@ def test_a_release_of_nobody_is_no_success():
 @pytest.mark.parametrize(
     ("own", "others", "named"),
     [
-        (20.0, [("Mondrian", 10.0)], "Mondrian loses 10.0 %, this release 20.0 %"),
+        (20.0, [("Mondrian", 10.0)], "Mondrian loses 10.0 % and this release 20.0 %"),
         (20.0, [("OLA", 15.0), ("Mondrian", 10.0)], "Mondrian loses 10.0 %"),
         (20.0, [("Mondrian", None), ("OLA", 15.0)], "OLA loses 15.0 %"),
         (20.0, [("Mondrian", 20.0)], ""),
