@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote as quote_url
 from uuid import uuid4
 
 import ibis
@@ -161,7 +161,7 @@ def _explain_error(name: str, message: str) -> str | None:
 
 def connected(path: Path) -> Any:
     """Open a SQLite file read-only, for any thread: a dashboard asks from several in turn."""
-    place = f"file:{quote(str(path.resolve()))}?mode=ro"
+    place = f"file:{quote_url(str(path.resolve()))}?mode=ro"
     with path.open("rb") as file:
         logged = file.read(20)[18:] == bytes([2, 2])  # the header of a file with a log
     if logged and not Path(f"{path}-wal").exists():
